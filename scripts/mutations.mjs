@@ -51,7 +51,7 @@ export const MUTATIONS = [
     "a timeout of a node needs another node's server that works",
     SUSPICION,
     'return worksAt > tally.failsSince ?',
-    'return worksAt > -1e15 || tally.failed > 0 ?',
+    'return tally.failed > 0 ?',
   ],
   [
     "another node's server that works later proves it, too",

@@ -3,7 +3,14 @@ import { NOTHING, signsOfSocket } from '../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health, type TrialCall } from '../../src/panel/health/health.ts';
 import type { AskedServer } from '../../src/panel/health/outcome.ts';
-import { NO_SERVER, type Path, pollsOf, type Subject, socketsOf } from '../../src/panel/subjects.ts';
+import {
+  CHANNELS,
+  NO_SERVER,
+  type Path,
+  pollsOf,
+  type Subject,
+  socketsOf,
+} from '../../src/panel/subjects.ts';
 import { StillClock } from './still-clock.ts';
 
 /** How many servers there are, on how many nodes. */
@@ -102,6 +109,18 @@ export class FailingHealth {
 
   listWorks(): void {
     this.callEnds(NO_SERVER, undefined, 'listing');
+  }
+
+  /** Reads what is known of the server on each channel, and of its node: the maps that outcomes read, and nothing else. */
+  look(server: string): number {
+    let known = 0;
+    for (const channel of CHANNELS) {
+      const node = this.health.asked(channel, server)?.node;
+      if (this.health.last(channel, server) !== undefined) known += 1;
+      if (node === undefined) continue;
+      for (const subject of [socketsOf(node), pollsOf(node)]) if (this.health.isBlamed(subject)) known += 1;
+    }
+    return known;
   }
 
   socketFails(server: string): void {

@@ -36,6 +36,10 @@ const ofNodes =
 
 const OUTCOMES: readonly LayoutWork[] = [
   {
+    what: 'for comparison, nothing but reading a server’s maps, all nodes with an outage',
+    measure: ofNodes((world) => void world.look(world.server())),
+  },
+  {
     what: 'a poll fails, all nodes with an outage',
     measure: ofNodes((world) => world.callEnds(world.server(), 'node_unreachable')),
   },

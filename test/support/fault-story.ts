@@ -195,7 +195,8 @@ export async function expectTruth(story: Story): Promise<Seen> {
   const { backS, streamsS } = boundsOf(story);
   const overS = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60;
   const end = overS + backS;
-  const seen = await watchWorld(world, Math.max(end + 60, overS + streamsS) / 60);
+  // A second more, because minutes are rounded.
+  const seen = await watchWorld(world, (Math.max(end + 60, overS + streamsS) + 1) / 60);
   await world.fleet.stop();
   let isKnown = false;
   for (let second = START_S; second <= end + 60; second += 1) {
