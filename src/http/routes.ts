@@ -1,23 +1,21 @@
 // The paths that are served over HTTP.
-import { isIP } from 'node:net';
-import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { accepts } from 'hono/accepts';
 import { etag } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { secureHeaders } from 'hono/secure-headers';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/reading.ts';
-import { MIB } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { CONTENT_TYPE } from '../metrics/exposition.ts';
-import { giveWay, type Render, type RenderedBody } from '../metrics/rendered-body.ts';
+import { giveWay, type Render } from '../metrics/rendered-body.ts';
 import { type Asset, assetOf, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
 import { healthOf, serversWithId } from '../status-page/data/health.ts';
 import { isDiscoveryPending } from '../status-page/data/service-discovery.ts';
 import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { clientOf } from './connections.ts';
+import { HELD_BYTES, HeldBodies, type RouteEnv } from './held-bodies.ts';
+import { isFromAnotherSite, isReloadHost } from './request-origin.ts';
 
 /**
  * The result of a reload: one line that summarizes the changes, or the problems, one per line and
@@ -135,18 +133,6 @@ function reloadProblem(c: Context, { reload, reloadHosts = [] }: RouteDependenci
     : "Rejected: the Host header is not an IP address, localhost or a name of this machine: set --web.external-url to the exporter's own URL.";
 }
 
-/**
- * Whether a browser sent the request on behalf of another site's page. Browsers indicate that,
- * older ones only by `Origin`; programs don't send these headers.
- */
-export function isFromAnotherSite(header: (name: string) => string | undefined): boolean {
-  const site = header('Sec-Fetch-Site');
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  const origin = header('Origin');
-  if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== header('Host')?.toLowerCase();
-}
-
 /** The maximum number of histories per request: more than the rows of any screen. */
 const MAX_HISTORIES = 100;
 
@@ -195,96 +181,4 @@ function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): R
   });
   if (events === undefined) return c.text('Shutting down.\n', 503, { 'Retry-After': '10' });
   return c.body(events, 200, headers);
-}
-
-/**
- * Whether a request with this Host header may trigger a reload. Another site's page can point its
- * own name at this machine (DNS rebinding), which makes it same-origin for the browser, but it
- * can't make the browser send an IP address or one of these names as the host.
- */
-export function isReloadHost(header: string | undefined, names: readonly string[]): boolean {
-  // HTTP/1.0 allows requests without a Host header, and no browser sends them.
-  if (header === undefined) return true;
-  const withoutPort = header.toLowerCase().replace(/:\d+$/, '');
-  const host = withoutPort.replaceAll(/^\[|\]$|\.$/g, '');
-  return isIP(host) !== 0 || host === 'localhost' || names.some((own) => own.toLowerCase() === host);
-}
-
-/** What accompanies a request: the response's own stream if it came over HTTP. */
-export interface RouteEnv {
-  readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
-}
-
-/**
- * The limit on bytes held by responses in flight, on all routes together: the newest expositions of
- * the largest fleet, or hundreds of a small one.
- */
-export const HELD_BYTES = 128 * MIB;
-
-interface Reader {
-  readonly body: Pick<RenderedBody, 'bytes'>;
-  readonly cut: () => void;
-}
-
-/**
- * The bodies that responses in flight still have to send, on every route whose body grows with the
- * fleet; several responses may share one. When their total exceeds the limit, the oldest responses
- * are cut, so that slow readers never block a new one.
- */
-export class HeldBodies {
-  readonly #maxBytes: number;
-  /** Oldest first. */
-  readonly #readers = new Set<Reader>();
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Responds with a body in the encoding that the client accepts; a HEAD request renders none. */
-  async respond(
-    c: Context<RouteEnv>,
-    headers: Readonly<Record<string, string>>,
-    render: Render,
-  ): Promise<Response> {
-    const all: Record<string, string> = { ...headers, Vary: 'Accept-Encoding' };
-    const accepted = accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: 'identity' });
-    const encoding = accepted === 'gzip' ? 'gzip' : 'identity';
-    if (encoding === 'gzip') all['Content-Encoding'] = encoding;
-    if (c.req.method === 'HEAD') return c.body(null, 200, all);
-    const body = await render(encoding);
-    all['Content-Length'] = String(body.bytes);
-    const { outgoing } = c.env;
-    const release = this.hold(body, () => outgoing?.destroy());
-    if (outgoing?.destroyed === true) release();
-    else outgoing?.once('close', release);
-    // Node.js would copy a body that it is given whole, for each reader.
-    return c.body(ReadableStream.from(body.chunks), 200, all);
-  }
-
-  /**
-   * Holds a body for one reader; returns a function that releases it. `cut` may be called before
-   * that.
-   */
-  hold(body: Pick<RenderedBody, 'bytes'>, cut: () => void): () => void {
-    const reader = { body, cut };
-    this.#readers.add(reader);
-    for (const oldest of this.#readers) {
-      if (this.#heldBytes() <= this.#maxBytes) break;
-      if (oldest.body !== body) this.#drop(oldest.body);
-    }
-    return () => this.#readers.delete(reader);
-  }
-
-  #heldBytes(): number {
-    const bodies = new Set([...this.#readers].map(({ body }) => body));
-    return [...bodies].reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
-  #drop(body: Reader['body']): void {
-    for (const reader of this.#readers) {
-      if (reader.body !== body) continue;
-      this.#readers.delete(reader);
-      reader.cut();
-    }
-  }
 }

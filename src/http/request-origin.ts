@@ -1,0 +1,27 @@
+// Whether a request that changes something comes from where it claims to: not from another site's page.
+import { isIP } from 'node:net';
+
+/**
+ * Whether a browser sent the request on behalf of another site's page. Browsers indicate that,
+ * older ones only by `Origin`; programs don't send these headers.
+ */
+export function isFromAnotherSite(header: (name: string) => string | undefined): boolean {
+  const site = header('Sec-Fetch-Site');
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  const origin = header('Origin');
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== header('Host')?.toLowerCase();
+}
+
+/**
+ * Whether a request with this Host header may trigger a reload. Another site's page can point its
+ * own name at this machine (DNS rebinding), which makes it same-origin for the browser, but it
+ * can't make the browser send an IP address or one of these names as the host.
+ */
+export function isReloadHost(header: string | undefined, names: readonly string[]): boolean {
+  // HTTP/1.0 allows requests without a Host header, and no browser sends them.
+  if (header === undefined) return true;
+  const withoutPort = header.toLowerCase().replace(/:\d+$/, '');
+  const host = withoutPort.replaceAll(/^\[|\]$|\.$/g, '');
+  return isIP(host) !== 0 || host === 'localhost' || names.some((own) => own.toLowerCase() === host);
+}
