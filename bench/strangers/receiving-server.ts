@@ -1,7 +1,8 @@
 // One monitored server with its session and record, on a clock that stands still, as the receiver of events.
-import { PanelSurroundings } from '../../src/fleet/members.ts';
-import { serverLog, sessionLog } from '../../src/fleet/server-log.ts';
+import { PanelSurroundings } from '../../src/fleet/panel-surroundings.ts';
+import { serverLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
+import { sessionLog } from '../../src/fleet/session-log.ts';
 import { Session } from '../../src/session/session.ts';
 import type { SocketListener } from '../../src/session/socket.ts';
 import { FakeGateway, FakeSocket, SETTINGS, socketsOpenedBy } from '../../test/support/fleet-bench.ts';

@@ -1,10 +1,14 @@
-/** The rate limits of the panels' accounts: entries with the same address and key share one. */
+// The rate limits of the panels' accounts: entries with the same address and key share one.
+
 import { createHash } from 'node:crypto';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
 import { RateLimit } from '../panel/scheduler/rate-limit.ts';
 
-/** The calls of a key that isn't used any more count for a minute; longer than that only for keys that are rotated back. */
+/**
+ * The calls of a key that isn't used any more count for a minute; longer than that only for keys
+ * that are rotated back.
+ */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 export class Accounts {

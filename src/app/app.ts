@@ -1,3 +1,5 @@
+// The exporter as a unit that starts and stops.
+
 import { hostname } from 'node:os';
 import { REVISION, VERSION } from '../build-info.ts';
 import type { Config, LoadResult } from '../config/config.ts';
@@ -60,9 +62,15 @@ export interface AppOptions {
 export interface App {
   /** The current state of the panels and servers. */
   readonly fleet: FleetReading;
-  /** Resolves with the base URLs, the first of them also as `url`, once `/metrics` responds, whatever the state of the panels. */
+  /**
+   * Resolves with the base URLs, the first of them also as `url`, once `/metrics` responds,
+   * whatever the state of the panels.
+   */
   start(): Promise<{ readonly url: string; readonly urls: readonly string[] }>;
-  /** Loads the configuration again and touches only what changed; an invalid one changes nothing. Never rejects. */
+  /**
+   * Loads the configuration again and touches only what changed; an invalid one changes nothing.
+   * Never rejects.
+   */
   reload(): Promise<ReloadOutcome>;
   /** Completes scrapes in progress, closes every socket, and resolves. */
   stop(): Promise<void>;
@@ -72,8 +80,8 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { config, listen, log, clock = new SystemClock(), random = Math.random, shard = WHOLE } = options;
   const socketLimit = new SocketLimit(options.descriptorLimit);
-  // The metrics read the fleet, and the fleet counts in the metrics: a cycle that works because the fleet is only read during a
-  // scrape.
+  // The metrics read the fleet, and the fleet counts in the metrics: a cycle that works because the
+  // fleet is only read during a scrape.
   const self = new SelfMetrics({
     version: VERSION,
     revision: REVISION,
@@ -171,7 +179,10 @@ export function createApp(options: AppOptions): App {
 
 interface ReloaderOptions {
   readonly log: Logger;
-  /** Reads the configuration and the files that it refers to; absent if the configuration doesn't come from a file. */
+  /**
+   * Reads the configuration and the files that it refers to; absent if the configuration doesn't
+   * come from a file.
+   */
   readonly load?: () => Promise<LoadResult>;
   /** Applies a configuration; rejects without having changed anything if that isn't possible. */
   readonly apply: (config: Config) => Promise<ConfigChanges>;

@@ -1,4 +1,5 @@
 // Counts exceptions of the exporter's own code, and logs each once.
+
 import type { Logger } from '../domain/telemetry.ts';
 
 /** How many places are remembered; exceptions at more of them are only counted. */

@@ -1,3 +1,5 @@
+// Which ports belong to which servers, according to the server lists.
+
 import { isIP } from 'node:net';
 import { parseEndpoint } from '../domain/addresses.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -9,8 +11,9 @@ type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' 
 const SEVERAL = 'several';
 
 /**
- * A function that tells whether a panel's server list gives a port of a server's address, which may be of another panel, to another
- * server. Servers of a node have the same address unless both are listed with IP addresses, since a name doesn't tell.
+ * A function that tells whether a panel's server list gives a port of a server's address, which may
+ * be of another panel, to another server. Servers of a node have the same address unless both are
+ * listed with IP addresses, since a name doesn't tell.
  */
 export function listedPorts(panel: string, servers: Iterable<ListedServer>) {
   // By place and port: looking one up takes no longer if many servers have it.

@@ -1,3 +1,5 @@
+// The exporter's log.
+
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { INVISIBLE, KNOWN_SECRETS } from '../domain/secrets.ts';
@@ -71,7 +73,10 @@ function errorText(err: unknown): string {
 
 const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+\\s*`, 'gv');
 
-/** Removes every character that could end the line or control the terminal, or isn't seen, whatever its origin. */
+/**
+ * Removes every character that could end the line or control the terminal, or isn't seen, whatever
+ * its origin.
+ */
 function onOneLine(text: string): string {
   return text.replaceAll(INVISIBLE_RUNS, ' ');
 }

@@ -1,3 +1,5 @@
+// Divides the servers among several exporters.
+
 import { createHash } from 'node:crypto';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 
@@ -11,8 +13,9 @@ export interface Shard {
 export const WHOLE: Shard = { index: 0, total: 1 };
 
 /**
- * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the server, and the highest wins. When
- * the number of shards changes, only the servers that the new shard wins or the removed shard had are moved.
+ * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the
+ * server, and the highest wins. When the number of shards changes, only the servers that the new
+ * shard wins or the removed shard had are moved.
  */
 export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
   const subject = JSON.stringify([server.panel, identityOf(server)]);

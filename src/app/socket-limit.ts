@@ -1,9 +1,16 @@
+// Divides the file descriptors of the process among console sockets and HTTP connections.
+
 import type { SharedSockets } from '../fleet/needs.ts';
 
-/** Descriptors of Node.js and the program's files, pipes and listeners: some 21 are in use before the first connection. */
+/**
+ * Descriptors of Node.js and the program's files, pipes and listeners: some 21 are in use before
+ * the first connection.
+ */
 const OWN_DESCRIPTORS = 24;
 
-/** Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum. */
+/**
+ * Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum.
+ */
 const CONNECTION_SHARE = 1 / 8;
 const MIN_CONNECTIONS = 48;
 const MAX_CONNECTIONS = 256;
@@ -12,10 +19,16 @@ const MAX_CONNECTIONS = 256;
 const CALLS = 6;
 const CALLS_PER_PANEL = 2;
 
-/** Console sockets that are replaced are still closing while the next ones open; name lookups use descriptors too. */
+/**
+ * Console sockets that are replaced are still closing while the next ones open; name lookups use
+ * descriptors too.
+ */
 const OVERLAP = 8;
 
-/** The most console sockets that a panel may hold: an equal part of those that smaller needs leave; infinite if all needs are met. */
+/**
+ * The most console sockets that a panel may hold: an equal part of those that smaller needs leave;
+ * infinite if all needs are met.
+ */
 export function equalPart(sockets: number, needs: readonly number[]): number {
   let rest = sockets;
   const smallestFirst = [...needs].sort((one, other) => one - other);
@@ -27,7 +40,10 @@ export function equalPart(sockets: number, needs: readonly number[]): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Divides the process's file descriptors: scrapes and API calls have a reserve, and all panels share the rest for their sockets. */
+/**
+ * Divides the process's file descriptors: scrapes and API calls have a reserve, and all panels
+ * share the rest for their sockets.
+ */
 export class SocketLimit implements SharedSockets {
   readonly descriptors: number;
   /** Connections that the exporter's own HTTP server may hold. */

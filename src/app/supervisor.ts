@@ -1,3 +1,5 @@
+// Builds a fleet for each panel, and applies changes of the configuration to them.
+
 import { USER_AGENT } from '../build-info.ts';
 import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
 import type { KeptServer } from '../domain/kept.ts';
@@ -5,7 +7,7 @@ import type { FleetReading, PanelReading, ServerReading } from '../domain/readin
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
-import type { ServerIdentity } from '../fleet/listing.ts';
+import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { SharedSockets } from '../fleet/needs.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
@@ -48,7 +50,9 @@ interface PanelShared {
   /** Instead of a thread for the queries of each panel. */
   readonly queryClient?: QueryClient | undefined;
   readonly names: NameLookups;
-  /** What was kept of a server before a restart of the exporter, once; absent if nothing is kept. */
+  /**
+   * What was kept of a server before a restart of the exporter, once; absent if nothing is kept.
+   */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
@@ -59,7 +63,9 @@ interface PanelContext extends PanelShared, Pick<QueryAccess, 'isTaken'> {
 
 /** What a new configuration changed, in numbers. */
 export interface ConfigChanges {
-  /** A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings. */
+  /**
+   * A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings.
+   */
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 }
@@ -79,7 +85,9 @@ interface PanelTransition {
   readonly apply: () => void;
 }
 
-/** The panels: started and stopped together, read as a whole, and updated to a new configuration. */
+/**
+ * The panels: started and stopped together, read as a whole, and updated to a new configuration.
+ */
 export class Supervisor implements FleetReading {
   readonly #shared: PanelContext;
   readonly #accounts: Accounts;
@@ -150,8 +158,8 @@ export class Supervisor implements FleetReading {
   }
 
   /**
-   * Applies a new configuration and touches only what differs. New panels are started once the removed ones have stopped, so that no
-   * server has two sockets. Resolves then.
+   * Applies a new configuration and touches only what differs. New panels are started once the
+   * removed ones have stopped, so that no server has two sockets. Resolves then.
    *
    * @throws Error if a panel can't be built; then nothing is changed
    */
@@ -185,7 +193,10 @@ export class Supervisor implements FleetReading {
     };
   }
 
-  /** The panels with servers of this shard; a panel that has none here and discovers none is left to other shards. */
+  /**
+   * The panels with servers of this shard; a panel that has none here and discovers none is left to
+   * other shards.
+   */
   #panelsOf({ panels }: Config): readonly PanelConfig[] {
     return panels
       .map((panel) => ({ ...panel, servers: panel.servers.filter(this.#shared.isOurs) }))
@@ -239,10 +250,16 @@ export class Supervisor implements FleetReading {
   }
 }
 
-/** One running panel, and the configuration that it currently uses. Nothing is opened before its fleet is started. */
+/**
+ * One running panel, and the configuration that it currently uses. Nothing is opened before its
+ * fleet is started.
+ */
 export class RunningPanel {
   readonly fleet: PanelFleet;
-  /** Does a port of the address of a server, which may be another panel's, belong to another one, as far as the server list shows? */
+  /**
+   * Does a port of the address of a server, which may be another panel's, belong to another one, as
+   * far as the server list shows?
+   */
   readonly isTaken: QueryAccess['isTaken'];
   readonly #clock: Clock;
   readonly #resolve: ReturnType<NameLookups['forPanel']>;
@@ -290,7 +307,8 @@ export class RunningPanel {
   }
 
   /**
-   * Prepares another configuration of the same panel; the returned function applies it, and touches only what differs.
+   * Prepares another configuration of the same panel; the returned function applies it, and touches
+   * only what differs.
    *
    * @throws Error if the environment's proxy is invalid
    */
@@ -316,14 +334,17 @@ export class RunningPanel {
 }
 
 /**
- * Where people open a panel, without a trailing slash. The exporter may use an internal address, but the origin that the panel's
- * nodes expect is the panel's own.
+ * Where people open a panel, without a trailing slash. The exporter may use an internal address,
+ * but the origin that the panel's nodes expect is the panel's own.
  */
 export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
   return origin + new URL(url).pathname.replace(/\/+$/, '');
 }
 
-/** How many servers were added, removed or changed. A server that is monitored as before keeps the object that describes it. */
+/**
+ * How many servers were added, removed or changed. A server that is monitored as before keeps the
+ * object that describes it.
+ */
 function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[]): ConfigChanges['servers'] {
   const isSame =
     before.length === now.length && before.every((target, index) => target === now[index]?.target);
@@ -347,7 +368,9 @@ function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[
 /** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
 const PROXY_PART = 0.8;
 
-/** The part that the lookup of a name may use; shorter, so that the name is identified as the cause. */
+/**
+ * The part that the lookup of a name may use; shorter, so that the name is identified as the cause.
+ */
 const LOOKUP_PART = 0.7;
 
 /** The settings for calls to a panel's API, from its configuration. */

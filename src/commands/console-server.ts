@@ -5,7 +5,7 @@ import { apiKeyIn, apiKeyProblem, printable, Secret } from '../domain/secrets.ts
 import { listed } from '../domain/sentences.ts';
 import { canonicalId, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
-import { walkListing } from '../fleet/listing.ts';
+import { walkListing } from '../fleet/listing-walk.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
 import { API_KEY_FILE, readTextFile } from '../yaml/document.ts';
 import { formatIssues } from '../yaml/settings.ts';

@@ -3,7 +3,8 @@ import { SERVER_ID } from '../config/server-schema.ts';
 import type { DoctorReport, FoundProblem, PanelReport } from '../doctor/report.ts';
 import { listed } from '../domain/sentences.ts';
 import { canonicalId, isSameServer } from '../domain/server.ts';
-import { isUnnamed, type ServerIdentity } from '../fleet/listing.ts';
+import type { ServerIdentity } from '../fleet/discover-rules.ts';
+import { isUnnamed } from '../fleet/discovered-targets.ts';
 import { mostSimilar } from '../yaml/settings.ts';
 
 /** The panel and server to run; all if absent. */

@@ -13,7 +13,7 @@ import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import type { ListingType } from '../domain/server.ts';
 import { SystemClock } from '../domain/time.ts';
-import { walkListing } from '../fleet/listing.ts';
+import { walkListing } from '../fleet/listing-walk.ts';
 import { problemOf } from '../panel/api.ts';
 import { allowedOf } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';

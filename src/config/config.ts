@@ -1,3 +1,5 @@
+// Loads the configuration from a file.
+
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
@@ -26,12 +28,17 @@ export type Config = z.output<typeof configSchema>;
 /** One panel entry. */
 export type PanelConfig = Config['panels'][number];
 
-/** A usable configuration and the files that contain its keys, or everything that is wrong with it. */
+/**
+ * A usable configuration and the files that contain its keys, or everything that is wrong with it.
+ */
 export type LoadResult =
   | { readonly ok: true; readonly config: Config; readonly secretFiles: readonly SecretFile[] }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
 
-/** Reads a configuration's text; `file` is its name in the issues, and `read` reads the files that it refers to, if any. */
+/**
+ * Reads a configuration's text; `file` is its name in the issues, and `read` reads the files that
+ * it refers to, if any.
+ */
 export async function parseConfig(text: string, file: string, env: Environment, read?: ReadFile) {
   const parsed = await checkSettings(text, env, { file, schema: configSchema, read, rules: configRules });
   const { document, settings: config, issues } = parsed;
@@ -106,15 +113,19 @@ function configRules(tree: Tree): readonly SettingProblem[] {
   return problems;
 }
 
-/** The items of a list in a map, with empty maps for anything but maps; nothing, if there is no list. */
+/**
+ * The items of a list in a map, with empty maps for anything but maps; nothing, if there is no
+ * list.
+ */
 function mapsIn(map: Tree, key: string): readonly Readonly<Record<string, Tree>>[] {
   const list = valueAt(map, [key]);
   return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];
 }
 
 /**
- * Reads the configuration and the files that it refers to. Invalid input of any kind is returned as issues. `skipKeyFiles` skips the
- * files with API keys, for a user who has a separate key and may not read them: those keys are then empty.
+ * Reads the configuration and the files that it refers to. Invalid input of any kind is returned as
+ * issues. `skipKeyFiles` skips the files with API keys, for a user who has a separate key and may
+ * not read them: those keys are then empty.
  */
 export async function loadConfig(file: string, env: Environment, skipKeyFiles = false): Promise<LoadResult> {
   const { parsed, issues } = await loadSettings(file, (text, read) => parseConfig(text, file, env, read), {
@@ -134,9 +145,10 @@ export async function loadConfig(file: string, env: Environment, skipKeyFiles = 
 }
 
 /**
- * Loads in a thread of its own, for a reload: with 10,000 servers it takes some 400 ms, during which no socket and no scrape
- * should wait. (At startup nothing is waiting, and a thread would only make it slower.) Servers that are as in the running
- * configuration are the same objects, so that nothing has to compare them again. `program` is the thread's.
+ * Loads in a thread of its own, for a reload: with 10,000 servers it takes some 400 ms, during
+ * which no socket and no scrape should wait. (At startup nothing is waiting, and a thread would
+ * only make it slower.) Servers that are as in the running configuration are the same objects, so
+ * that nothing has to compare them again. `program` is the thread's.
  *
  * @throws Error if the thread can't do its work
  */
@@ -178,7 +190,10 @@ export async function loadInThread(
 /** Some servers of the panel with this index. */
 type ServersPart = readonly [panel: number, servers: readonly ServerTarget[]];
 
-/** Returns the object of the running configuration for a server with the same settings, else the given one. */
+/**
+ * Returns the object of the running configuration for a server with the same settings, else the
+ * given one.
+ */
 function knownServers(running: Config | undefined): (server: ServerTarget) => ServerTarget {
   const servers = running?.panels.flatMap((panel) => panel.servers) ?? [];
   const keyOf = ({ panel, id }: ServerTarget) => `${id} ${panel}`;
@@ -192,7 +207,10 @@ function knownServers(running: Config | undefined): (server: ServerTarget) => Se
 /** So many servers are passed on at once: reading them takes a millisecond or two. */
 const PART_SERVERS = 200;
 
-/** A configuration as texts that another thread reads one after another: all but its servers, then these, with the index of their panel. */
+/**
+ * A configuration as texts that another thread reads one after another: all but its servers, then
+ * these, with the index of their panel.
+ */
 export function* disclosedParts(loaded: LoadResult): Generator<string, void, void> {
   if (!loaded.ok) {
     yield disclose(loaded);
@@ -210,7 +228,10 @@ export function* disclosedParts(loaded: LoadResult): Generator<string, void, voi
 /** Stands for a secret in a text; no setting and no label has this name. */
 const SECRET = '$secret';
 
-/** Plain data with its secrets as a text, which can be compared, and passed on by a thread: a secret hides its text from both. */
+/**
+ * Plain data with its secrets as a text, which can be compared, and passed on by a thread: a secret
+ * hides its text from both.
+ */
 export function disclose(data: unknown): string {
   return JSON.stringify(data, (_, value: unknown) =>
     value instanceof Secret ? { [SECRET]: value.reveal() } : value,
@@ -240,7 +261,10 @@ function secretIn(value: unknown): Secret | undefined {
 /** What a setting of a panel determines: `panel` is which panel it is. */
 type Concern = 'panel' | 'key' | 'calls' | 'sockets' | 'rest';
 
-/** The settings that determine more than the rest. `servers` is compared server by server, and the source of the key changes nothing. */
+/**
+ * The settings that determine more than the rest. `servers` is compared server by server, and the
+ * source of the key changes nothing.
+ */
 const CONCERNS: { readonly [Key in keyof PanelConfig]?: readonly Concern[] } = {
   name: ['panel'],
   url: ['panel'],

@@ -1,8 +1,11 @@
+// The program of the thread that parses a configuration.
+
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { disclosedParts, loadConfig } from './config.ts';
 
-// The program of the thread that `loadInThread` starts: it responds with one part for each request, with nothing at the end, and ends.
+// The program of the thread that `loadInThread` starts: it responds with one part for each request,
+// with nothing at the end, and ends.
 const [file, env] = workerData as Parameters<typeof loadConfig>;
 if (parentPort !== null) {
   for (const part of disclosedParts(await loadConfig(file, env))) {

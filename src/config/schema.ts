@@ -1,3 +1,5 @@
+// The schema of the configuration file: types, defaults and descriptions.
+
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import {
@@ -37,12 +39,18 @@ const COMPATIBILITIES = ['pterodactyl_exporter', 'pelican_exporter'] as const;
 
 /** This machine, as `URL.hostname` writes it. */
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
-/** Paths of a panel's API and its own pages (routes/base.php of Pterodactyl), as copied from documentation or the address bar. */
+/**
+ * Paths of a panel's API and its own pages (routes/base.php of Pterodactyl), as copied from
+ * documentation or the address bar.
+ */
 const INNER_PATH = new RegExp(
   String.raw`/api(?:/client)?$|(?:/auth)?/login$|/(?:account|admin)(?:/.*)?$|/server/${SERVER_ID}(?:/.*)?$`,
 );
 
-/** Would requests to this panel cross a network in clear text? False if the text isn't a panel's address. */
+/**
+ * Would requests to this panel cross a network in clear text? False if the text isn't a panel's
+ * address.
+ */
 export function isClearText(text: string): boolean {
   if (panelUrlProblem(text) !== undefined) return false;
   const { protocol, hostname } = new URL(text);
@@ -54,7 +62,10 @@ function parseHttpUrl(text: string): URL | undefined {
   return /^https?:\/\//i.test(text) && url?.hostname !== '' ? url : undefined;
 }
 
-/** What is wrong with a panel's base address, as the expectation that it doesn't meet; undefined if nothing is. */
+/**
+ * What is wrong with a panel's base address, as the expectation that it doesn't meet; undefined if
+ * nothing is.
+ */
 export function panelUrlProblem(text: string): string | undefined {
   const url = parseHttpUrl(text);
   if (url === undefined) return 'expected the base URL of the panel, such as https://panel.example.com';
@@ -158,8 +169,8 @@ const nodes = settings('a map with api_key_file', {
 }).transform(({ apiKeyFile, intervalMs }) => ({ apiKey: new Secret(apiKeyFile), intervalMs }));
 
 /**
- * An offline server sends stats only on request, after 15 s of silence; the other five seconds are for its response. With less, its
- * series would come and go.
+ * An offline server sends stats only on request, after 15 s of silence; the other five seconds are
+ * for its response. With less, its series would come and go.
  */
 const SHORTEST_STALENESS = '20s';
 
@@ -311,8 +322,8 @@ const config = section('a map with panels', {
 }).meta({ title: 'gameserver-exporter configuration' });
 
 /**
- * The configuration file: types, defaults and descriptions. Its input is a tree of texts, its output the configuration, with the
- * content of the files that it names.
+ * The configuration file: types, defaults and descriptions. Its input is a tree of texts, its
+ * output the configuration, with the content of the files that it names.
  */
 export const configSchema = z.preprocess((tree, context) => {
   const problem = misfit(tree);

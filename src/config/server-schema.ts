@@ -1,3 +1,5 @@
+// The schema of servers and of the rules that discover them.
+
 import { isIPv6 } from 'node:net';
 import picomatch from 'picomatch';
 import { z } from 'zod';
@@ -31,7 +33,10 @@ import {
   withExamples,
 } from '../yaml/settings.ts';
 
-/** A full UUID, the 8-character short identifier, which is the beginning of a UUID, or the identifier that newer panels show. */
+/**
+ * A full UUID, the 8-character short identifier, which is the beginning of a UUID, or the
+ * identifier that newer panels show.
+ */
 export const SERVER_ID = '(?:[0-9a-fA-F]{8}(?:(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})?|serv_[a-z2-7]{26})';
 
 /** Labels that the exporter sets itself, and those set by Prometheus and the shipped rules. */
@@ -57,7 +62,10 @@ export const TAKEN_LABELS: readonly string[] = [
   'severity',
 ];
 
-/** The host as `URL.hostname` writes it; undefined if the text is anything but a host name or an IP address. */
+/**
+ * The host as `URL.hostname` writes it; undefined if the text is anything but a host name or an IP
+ * address.
+ */
 export function parseHost(text: string): string | undefined {
   const host = text.includes(':') && !text.startsWith('[') ? `[${text}]` : text;
   if (!/^(?:[\w.-]+|\[[0-9a-fA-F:.]+\])$/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
@@ -235,7 +243,9 @@ const queryRule = settings("a rule, such as `- { match: { egg: ['Paper*'] }, typ
   ),
 }).transform(({ match: servers, ...query }) => ({ match: servers, query }));
 
-/** A section that can also be a switch: true is the section with all its defaults, false is none. */
+/**
+ * A section that can also be a switch: true is the section with all its defaults, false is none.
+ */
 function orSwitch<T extends z.ZodType>(map: T, ...examples: readonly unknown[]) {
   // Scalars are texts here, as everywhere in the file's tree.
   const read = (value: unknown) => (value === 'true' ? {} : value === 'false' ? undefined : value);

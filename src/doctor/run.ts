@@ -9,7 +9,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep } from '../domain/time.ts';
-import type { ServerIdentity } from '../fleet/listing.ts';
+import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
 import { systemNames } from '../names/name-lookups.ts';

@@ -2,7 +2,8 @@
 import type { PanelConfig } from '../config/config.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/server.ts';
 import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
-import { type CompiledRules, compileRules, queryOf } from '../fleet/listing.ts';
+import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
+import { queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { queryPlace } from '../query/ask.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rules-in-words.ts';

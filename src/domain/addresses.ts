@@ -1,3 +1,5 @@
+// Hosts, ports and special ranges of IP addresses.
+
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /** A host, as in a URL but without brackets, and a port if known. */
@@ -9,7 +11,10 @@ export interface Endpoint {
 export const MAX_PORT = 65_535;
 const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
 
-/** Parses `host`, `host:port` and `:port` (then the host is empty), with IPv6 in brackets; undefined for any other text. */
+/**
+ * Parses `host`, `host:port` and `:port` (then the host is empty), with IPv6 in brackets; undefined
+ * for any other text.
+ */
 export function parseEndpoint(text: string): Endpoint | undefined {
   const [, host = '', digits] = PARTS.exec(text) ?? [];
   if (digits === undefined) return host === '' ? undefined : { host: unbracketed(host) };
@@ -34,7 +39,8 @@ const LOCAL = addresses('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128',
 const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
 
 const METADATA = addresses(
-  // AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; neighboring addresses are AWS's DNS, time and NitroTPM.
+  // AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; neighboring addresses are
+  // AWS's DNS, time and NitroTPM.
   '169.254.169.0/24',
   // AWS: credentials of ECS tasks and EKS pods.
   '169.254.170.0/24',
@@ -56,7 +62,8 @@ const EMBEDDINGS = [
   /^.{16}0[02]005efe(.{8})$/, // ISATAP (RFC 5214)
   /^2002(.{8})/, // 6to4
   /^0064ff9b0{16}(.{8})$/, // NAT64, the well-known prefix (RFC 6052)
-  // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the address (RFC 6052).
+  // NAT64 within a site (RFC 8215), for all possible prefix lengths; byte 8 is never part of the
+  // address (RFC 6052).
   /^0064ff9b0001(.{4})..(.{4})/,
   /^0064ff9b0001..(..)..(.{6})/,
   /^0064ff9b0001.{6}(.{8})/,
@@ -64,19 +71,23 @@ const EMBEDDINGS = [
 ];
 
 /**
- * A network may translate IPv4 with its own prefix, and such an address ends with the IPv4 address. Metadata services are looked
- * for there, but nothing else, because many IPv6 addresses end like an unspecified one.
+ * A network may translate IPv4 with its own prefix, and such an address ends with the IPv4 address.
+ * Metadata services are looked for there, but nothing else, because many IPv6 addresses end like an
+ * unspecified one.
  */
 const TAIL = /(.{8})$/;
 
-/** Is the IP address, in any form, one of a cloud's metadata service, which hands out credentials of the machine? */
+/**
+ * Is the IP address, in any form, one of a cloud's metadata service, which hands out credentials of
+ * the machine?
+ */
 export function isMetadataAddress(address: string): boolean {
   return formsOf(address, [...EMBEDDINGS, TAIL]).some((form) => contains(METADATA, form));
 }
 
 /**
- * Is the host (a name, or an address as returned by `dns.lookup` or in brackets as in a URL) this machine, link-local or
- * unspecified, also as IPv4 embedded in IPv6?
+ * Is the host (a name, or an address as returned by `dns.lookup` or in brackets as in a URL) this
+ * machine, link-local or unspecified, also as IPv4 embedded in IPv6?
  */
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
@@ -84,7 +95,9 @@ export function isLocalHost(host: string): boolean {
   return isLocal || /^(?:.*\.)?localhost\.?$/i.test(bare);
 }
 
-/** Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none? */
+/**
+ * Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none?
+ */
 export function isManyAddress(address: string): boolean {
   return contains(MANY, address);
 }

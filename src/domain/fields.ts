@@ -1,16 +1,24 @@
+// The numbers of a server, a schedule and a node: one name each, from the snapshot to the metric.
+
 import { MIB } from './server.ts';
 
-/** A number of a server: its name says its unit, and `_total` that it is a counter, as in Prometheus. */
+/**
+ * A number of a server: its name says its unit, and `_total` that it is a counter, as in
+ * Prometheus.
+ */
 export interface Field {
   /** The text of the metric `gameserver_<name>`; absent if there is no such metric. */
   readonly help?: string;
-  /** Rounds it as the page displays it: more digits would be sent but not seen. Absent if the page doesn't receive it. */
+  /**
+   * Rounds it as the page displays it: more digits would be sent but not seen. Absent if the page
+   * doesn't receive it.
+   */
   readonly shown?: (value: number) => number;
 }
 
 /**
- * The numbers of a server, in the order of their metrics. A number has the same name in the snapshot, in the metrics, in `/api/v1`
- * and on the page.
+ * The numbers of a server, in the order of their metrics. A number has the same name in the
+ * snapshot, in the metrics, in `/api/v1` and on the page.
  */
 export const FIELDS = {
   memory_usage_bytes: { help: 'Memory in use, in bytes.', shown: roundedSize },
@@ -124,7 +132,10 @@ export const SCHEDULE_FIELDS = {
   processing: '1 while the schedule is running, otherwise 0.',
 } as const;
 
-/** The numbers of a node in the panel's application API, in the order of their metrics `gameserver_node_<name>`. */
+/**
+ * The numbers of a node in the panel's application API, in the order of their metrics
+ * `gameserver_node_<name>`.
+ */
 export const NODE_FIELDS = {
   memory_bytes: 'Memory that the node has for servers, in bytes; absent if unlimited.',
   memory_allocated_bytes: "Sum of the memory limits of the node's servers, in bytes.",

@@ -1,4 +1,5 @@
 // What is kept of a server over a restart of the exporter, as plain data.
+
 import type { StopReason } from './reading.ts';
 import type { SampleSource, ServerState } from './server.ts';
 
@@ -11,7 +12,10 @@ export interface KeptStop {
   readonly whileDown?: true | undefined;
 }
 
-/** What is known of a server's power, by the names of `Power`; instants by their age. Absent if unknown. */
+/**
+ * What is known of a server's power, by the names of `Power`; instants by their age. Absent if
+ * unknown.
+ */
 export interface KeptPower {
   readonly state: ServerState;
   readonly sinceAgo: number;

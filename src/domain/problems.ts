@@ -1,3 +1,5 @@
+// The causes of problems, and the limits at which a server has one.
+
 /**
  * The codes of all causes, as keys. `src/diagnosis` declares them, where it explains each cause and its remedy. They are the values
  * of `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.

@@ -1,3 +1,5 @@
+// What can be read of panels and servers at an instant.
+
 import type { FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from './fields.ts';
 import type { Problem } from './problems.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
@@ -27,8 +29,9 @@ export interface CollectionStatus {
 }
 
 /**
- * Why a server stopped, the `reason` label of `gameserver_stops_total`: someone requested it, it `exited` by itself with code 0, it
- * crashed, the kernel killed it for its memory usage, the daemon stopped it for its disk usage, or the reason is unknown.
+ * Why a server stopped, the `reason` label of `gameserver_stops_total`: someone requested it, it
+ * `exited` by itself with code 0, it crashed, the kernel killed it for its memory usage, the daemon
+ * stopped it for its disk usage, or the reason is unknown.
  */
 export const STOP_REASONS = [
   'requested',
@@ -53,12 +56,17 @@ export const CRASH_WINDOW_SECONDS = 900;
 export type StopCounts = Readonly<Record<StopReason, number>>;
 export const NO_STOPS = Object.fromEntries(STOP_REASONS.map((reason) => [reason, 0])) as StopCounts;
 
-/** A stop whose reason is decided, in monotonic milliseconds; without an exit code if the node reported none. */
+/**
+ * A stop whose reason is decided, in monotonic milliseconds; without an exit code if the node
+ * reported none.
+ */
 export interface LastStop {
   readonly at: number;
   readonly reason: StopReason;
   readonly exitCode?: number | undefined;
-  /** It happened while the exporter was not running, so that `at` is when the exporter found out. */
+  /**
+   * It happened while the exporter was not running, so that `at` is when the exporter found out.
+   */
   readonly whileDown?: true | undefined;
 }
 
@@ -73,7 +81,10 @@ export interface ShownStop {
 /** A value that is read once per interval stays valid for this many, so that one read may fail. */
 export const VALID_INTERVALS = 2.5;
 
-/** What was read of a server on its own, under the names of its snapshot; from a monotonic instant on, it is too old to be shown. */
+/**
+ * What was read of a server on its own, under the names of its snapshot; from a monotonic instant
+ * on, it is too old to be shown.
+ */
 type PartRead<Names extends keyof Snapshot> = Readonly<Partial<Pick<Snapshot, Names>>> & {
   readonly staleAt: number;
 };
@@ -94,8 +105,9 @@ export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming
 export type SocketState = (typeof SOCKET_STATES)[number];
 
 /**
- * One server at one instant: the only form in which metrics, JSON and pages read it. It contains what is fresh, with limits
- * resolved and in the metrics' units; what is unknown, unlimited or stale is undefined. Times are Unix times in seconds.
+ * One server at one instant: the only form in which metrics, JSON and pages read it. It contains
+ * what is fresh, with limits resolved and in the metrics' units; what is unknown, unlimited or
+ * stale is undefined. Times are Unix times in seconds.
  */
 export interface Snapshot extends Readonly<Record<FieldName, number | undefined>>, CollectionStatus {
   readonly timestamp_seconds: number;
@@ -136,7 +148,10 @@ export type ChartSeries = (typeof CHART_SERIES)[number];
 export const STEP_SECONDS = 5;
 export const POINTS = 60;
 
-/** The server changed to another state (`unknown` if it stopped sending samples), and why it stopped, once that is known. */
+/**
+ * The server changed to another state (`unknown` if it stopped sending samples), and why it
+ * stopped, once that is known.
+ */
 export interface StateChange extends Partial<ShownStop> {
   readonly timestamp_seconds: number;
   readonly state: ServerState;
@@ -150,14 +165,19 @@ export interface RecentHistory {
   readonly state_changes: readonly StateChange[];
 }
 
-/** One server of the fleet; only the fleet changes it. `now` is a monotonic instant in milliseconds. */
+/**
+ * One server of the fleet; only the fleet changes it. `now` is a monotonic instant in milliseconds.
+ */
 export interface ServerReading {
   readonly target: ServerTarget;
   readonly node: string | undefined;
   readonly status: CollectionStatus;
   readonly socketState: SocketState;
   snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
-  /** The snapshot for a scrape: in the first one, the counters of a server that is known from before a restart are 0. */
+  /**
+   * The snapshot for a scrape: in the first one, the counters of a server that is known from before
+   * a restart are 0.
+   */
   scraped(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory;
   /** Its states in the last two hours, in the form of `stripText`; empty before the first. */
@@ -176,9 +196,15 @@ export interface BudgetReading {
   readonly knownLimitPerMinute?: number;
 }
 
-/** What the configuration requires of a panel, and what its rate limit and the process allow: arithmetic, not a schedule. */
+/**
+ * What the configuration requires of a panel, and what its rate limit and the process allow:
+ * arithmetic, not a schedule.
+ */
 export interface NeedsReading {
-  /** API calls per minute that it takes to stream and poll every server as configured, with the server list and backups. */
+  /**
+   * API calls per minute that it takes to stream and poll every server as configured, with the
+   * server list and backups.
+   */
   readonly requiredCallsPerMinute: number;
   /** Servers that should stream. */
   readonly requiredSockets: number;
@@ -195,7 +221,9 @@ export interface DiscoveryReading {
   readonly servers: number;
   /** Servers and entries of the server list beyond the admitted maximum. */
   readonly leftOut: number;
-  /** Listed servers that are not monitored because another one has the same 8-character identifier. */
+  /**
+   * Listed servers that are not monitored because another one has the same 8-character identifier.
+   */
   readonly ambiguous: number;
   /** When every page was last read, in Unix milliseconds; undefined before the first time. */
   readonly succeededUnixMs: number | undefined;
@@ -203,7 +231,10 @@ export interface DiscoveryReading {
   readonly failures: number;
 }
 
-/** A problem of a panel or node, and since which monotonic instant it is suspected; undefined if unknown. */
+/**
+ * A problem of a panel or node, and since which monotonic instant it is suspected; undefined if
+ * unknown.
+ */
 export interface ProblemReading extends Problem {
   readonly since?: number | undefined;
 }
@@ -226,10 +257,15 @@ export interface PanelReading {
   readonly up: boolean;
   /** Whether failures are a node's, a path's or the panel's is being tried. */
   readonly isJudging?: boolean;
-  /** Problems of the panel or its API key as a whole, or of single paths of a panel that is up; empty if there are none. */
+  /**
+   * Problems of the panel or its API key as a whole, or of single paths of a panel that is up;
+   * empty if there are none.
+   */
   readonly problems: readonly ProblemReading[];
   nodes(now: number): readonly NodeReading[];
-  /** What its application API reports about its nodes, while that is fresh; empty if it isn't read. */
+  /**
+   * What its application API reports about its nodes, while that is fresh; empty if it isn't read.
+   */
   capacities(now: number): readonly NodeCapacity[];
   readonly budget: BudgetReading;
   readonly needs: NeedsReading;
@@ -248,8 +284,9 @@ export interface FleetReading {
 export const STRIP_POINTS = 60;
 
 /**
- * What a server did during a point of its strip, from the least to the most serious, of which the worst is kept: `changing` while
- * it starts or stops, `off` if it is allowed to be off, otherwise `down`, as on the status page.
+ * What a server did during a point of its strip, from the least to the most serious, of which the
+ * worst is kept: `changing` while it starts or stops, `off` if it is allowed to be off, otherwise
+ * `down`, as on the status page.
  */
 export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as const;
 export type StripState = (typeof STRIP_STATES)[number];
@@ -260,15 +297,18 @@ interface StripPart {
   readonly amount: number;
 }
 
-/** Seconds from which on times in a strip are whole minutes, so that it doesn't change every second. */
+/**
+ * Seconds from which on times in a strip are whole minutes, so that it doesn't change every second.
+ */
 const MINUTES_FROM = 120;
 
 /** What stands for each state in a strip's text. */
 const LETTERS = STRIP_STATES.map((state) => state.charAt(0));
 
 /**
- * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down. What follows a semicolon are the
- * seconds in each known state: `;r112d8`. Takes the places of the states in `STRIP_STATES`.
+ * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down.
+ * What follows a semicolon are the seconds in each known state: `;r112d8`. Takes the places of the
+ * states in `STRIP_STATES`.
  */
 export function stripText(worst: readonly number[], secondsIn: readonly number[]): string {
   let [text, times, points] = ['', '', 0];

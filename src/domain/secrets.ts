@@ -1,8 +1,11 @@
+// Keeps secrets out of everything that is shown.
+
 import { SystemClock } from './time.ts';
 
 /**
- * How the API keys of panels begin (app/Models/ApiKey.php of each; shared/src/models/user_api_key.rs of Calagopus). A client key has the
- * rights of one account; an application key administers the panel, and the client API rejects it.
+ * How the API keys of panels begin (app/Models/ApiKey.php of each;
+ * shared/src/models/user_api_key.rs of Calagopus). A client key has the rights of one account; an
+ * application key administers the panel, and the client API rejects it.
  */
 const API_KEY_PREFIXES = {
   // Pterodactyl, Pelican, and Pelican until September 2025.
@@ -16,8 +19,8 @@ const API_KEY_PREFIXES = {
 
 const { either, ...others } = API_KEY_PREFIXES;
 /**
- * An API key, as the source of a regular expression. Prefixes that are words are followed by at least half a key, because servers
- * may be named like that.
+ * An API key, as the source of a regular expression. Prefixes that are words are followed by at
+ * least half a key, because servers may be named like that.
  */
 const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
 
@@ -42,7 +45,10 @@ export function apiKeyProblem(key: string): string | undefined {
     : keyTextProblem(key);
 }
 
-/** What keeps a text from being an API key of any kind, without quoting it; undefined if nothing does. */
+/**
+ * What keeps a text from being an API key of any kind, without quoting it; undefined if nothing
+ * does.
+ */
 export function keyTextProblem(key: string): string | undefined {
   if (key === '') return 'expected an API key, but it is empty';
   if (key.startsWith('Bearer ')) return 'expected only the API key, without Bearer before it';
@@ -88,7 +94,10 @@ export function isApiKey(text: string): boolean {
   return ONLY_KEY.test(text);
 }
 
-/** The API key in a file or a variable, without the line breaks that editors, `echo` and files of variables append. */
+/**
+ * The API key in a file or a variable, without the line breaks that editors, `echo` and files of
+ * variables append.
+ */
 export function apiKeyIn(text: string): string {
   // A loop, because a regular expression would begin again at each of many line breaks.
   let end = text.length;
@@ -98,12 +107,15 @@ export function apiKeyIn(text: string): string {
 
 const REDACTED = '<secret>';
 
-/** Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at least 32 characters. */
+/**
+ * Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at
+ * least 32 characters.
+ */
 export const SHORTEST_SECRET = 8;
 
 /**
- * A JSON Web Token: header, payload and signature, of which the first two are JSON objects. The header ends where another one
- * may begin, so that a text full of beginnings is read only once.
+ * A JSON Web Token: header, payload and signature, of which the first two are JSON objects. The
+ * header ends where another one may begin, so that a text full of beginnings is read only once.
  */
 const JWT_FORM = String.raw`eyJ(?:(?!eyJ)[\w-])+\.eyJ[\w-]+\.[\w-]*`;
 
@@ -133,7 +145,10 @@ export class KnownSecrets {
     this.#pattern = undefined;
   }
 
-  /** Some secrets were replaced by others: those that are no longer among them are forgotten an hour after their last use. */
+  /**
+   * Some secrets were replaced by others: those that are no longer among them are forgotten an hour
+   * after their last use.
+   */
   replace(before: Iterable<string>, after: Iterable<string>): void {
     const current = new Set(after);
     for (const secret of before) if (!current.has(secret)) this.#replaced.set(secret, this.#now());
@@ -144,7 +159,10 @@ export class KnownSecrets {
     if (this.#replaced.has(secret)) this.#replaced.set(secret, this.#now());
   }
 
-  /** The text without secrets of the configuration, JSON Web Tokens and API keys, in upper or lower case. */
+  /**
+   * The text without secrets of the configuration, JSON Web Tokens and API keys, in upper or lower
+   * case.
+   */
   redact(text: string): string {
     this.#forgetReplaced();
     // Of two secrets that begin alike, the longer one first.
@@ -157,10 +175,14 @@ export class KnownSecrets {
     return text.replaceAll(this.#pattern, REDACTED);
   }
 
-  /** A text, cleaned and redacted: of a long one, the first `length` characters of what is left of its first `read` ones. */
+  /**
+   * A text, cleaned and redacted: of a long one, the first `length` characters of what is left of
+   * its first `read` ones.
+   */
   shown(text: string, read: number, length: number, clean: (text: string) => string): string {
     const isWhole = text.length <= read;
-    // Only whole secrets are recognized, so the end of what is read, which may be a part of one, isn't shown.
+    // Only whole secrets are recognized, so the end of what is read, which may be a part of one,
+    // isn't shown.
     const lengths = () => [...this.#written.values()].flat().map((written) => written.length);
     const unshown = isWhole ? 0 : Math.max(0, ...lengths());
     const redacted = this.redact(clean(text.slice(0, read + unshown)));
@@ -187,7 +209,10 @@ export class KnownSecrets {
   }
 }
 
-/** A replaced secret may be repeated by whoever got it for so long, in milliseconds; then it takes no more time of each line. */
+/**
+ * A replaced secret may be repeated by whoever got it for so long, in milliseconds; then it takes
+ * no more time of each line.
+ */
 const REPLACED_MS = 60 * 60_000;
 
 const CLOCK = new SystemClock();
@@ -198,8 +223,8 @@ function escaped(text: string): string {
 }
 
 /**
- * A text that only `reveal` discloses: whatever prints, logs or serializes it doesn't see a private field. It becomes a known
- * secret, so it is redacted wherever it is repeated.
+ * A text that only `reveal` discloses: whatever prints, logs or serializes it doesn't see a private
+ * field. It becomes a known secret, so it is redacted wherever it is repeated.
  */
 export class Secret {
   readonly #value: string;
@@ -220,21 +245,28 @@ export class Secret {
 }
 
 /**
- * A character that isn't seen, or controls what is, as the source of a regular expression with the flag `v`: control characters, line
- * ends, halves of characters, those that Unicode lets programs ignore, and the empty Braille pattern. The variation selector that
- * makes a character an emoji stays behind one.
+ * A character that isn't seen, or controls what is, as the source of a regular expression with the
+ * flag `v`: control characters, line ends, halves of characters, those that Unicode lets programs
+ * ignore, and the empty Braille pattern. The variation selector that makes a character an emoji
+ * stays behind one.
  */
 export const INVISIBLE = String.raw`(?:(?<!\p{Extended_Pictographic}|[#*\d](?=\ufe0f\u20e3))\ufe0f|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--\ufe0f])`;
 const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+`, 'gv');
 
-/** The maximum length of external text that is shown, and of what may be, so that the work doesn't depend on the text's length. */
+/**
+ * The maximum length of external text that is shown, and of what may be, so that the work doesn't
+ * depend on the text's length.
+ */
 const [MAX_SHOWN, MAX_READ] = [200, 1_024];
 
 // Matches whole escape sequences, so that no "[31m" remains.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
 
-/** External text as one short line that is safe for a log or a terminal: no escapes, invisible characters or known secrets. */
+/**
+ * External text as one short line that is safe for a log or a terminal: no escapes, invisible
+ * characters or known secrets.
+ */
 export function printable(text: string): string {
   return KNOWN_SECRETS.shown(text, MAX_READ, MAX_SHOWN, (whole) => {
     const plain = whole.replaceAll(ESCAPES, '');

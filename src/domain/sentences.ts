@@ -1,3 +1,5 @@
+// Parts of sentences that several texts share.
+
 /** How many names a text lists at most. */
 export const NAMES_SHOWN = 3;
 
@@ -7,7 +9,10 @@ export function listed(names: readonly string[], most: number): string {
   return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** What happened, and what to do about it, as sentences; a quoted response loses its own full stop, so that only one remains. */
+/**
+ * What happened, and what to do about it, as sentences; a quoted response loses its own full stop,
+ * so that only one remains.
+ */
 export function withAdvice(observation: string, advice: string): string {
   return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;
 }

@@ -1,3 +1,5 @@
+// A server: its identity, its settings, its limits and its samples.
+
 /** A limit from the configuration or the server list. */
 export type Limit = number | 'unlimited';
 
@@ -13,37 +15,53 @@ export interface Limits {
   readonly swapBytes?: Limit;
   /** Weight of the server's block I/O, 10 to 1000; known only from a server list. */
   readonly ioWeight?: number;
-  /** The server list's; it applies if the configuration and the node give none, because nodes grant slightly more. */
+  /**
+   * The server list's; it applies if the configuration and the node give none, because nodes grant
+   * slightly more.
+   */
   readonly listedMemoryBytes?: number;
 }
 
-/** The limit as a number; undefined if unlimited or unknown, as 0 on the wire is ("no limit" or "never started"). */
+/**
+ * The limit as a number; undefined if unlimited or unknown, as 0 on the wire is ("no limit" or
+ * "never started").
+ */
 export function finiteLimit(limit: Limit | undefined): number | undefined {
   return typeof limit === 'number' && limit > 0 ? limit : undefined;
 }
 
 /**
- * The memory limit: the configuration's or an "unlimited" in the server list, else the one that the node reports (0 means that its
- * socket never saw the server run), else the number in the server list.
+ * The memory limit: the configuration's or an "unlimited" in the server list, else the one that the
+ * node reports (0 means that its socket never saw the server run), else the number in the server
+ * list.
  */
 export function memoryLimitOf(limits: Limits, reportedBytes: number | undefined): number | undefined {
   return finiteLimit(limits.memoryBytes ?? (reportedBytes || limits.listedMemoryBytes));
 }
 
-/** How a server's samples are collected: by socket with polling as the fallback, or by only one of them. */
+/**
+ * How a server's samples are collected: by socket with polling as the fallback, or by only one of
+ * them.
+ */
 export type CollectionMode = 'auto' | 'socket' | 'poll';
 
 /** Whether a server should be running: always, not necessarily, or until someone stops it. */
 export const EXPECTS = ['running', 'any', 'auto'] as const;
 export type Expect = (typeof EXPECTS)[number];
 
-/** The daemons of Hydrodactyl, as its paths and its server list name them (app/Enums/Daemon/DaemonType.php). */
+/**
+ * The daemons of Hydrodactyl, as its paths and its server list name them
+ * (app/Enums/Daemon/DaemonType.php).
+ */
 export const DAEMONS = ['wings', 'elytra'] as const;
 
 export interface QuerySettings {
   /** A type name of the query library, such as `minecraft`. */
   readonly type: string;
-  /** `host:port`, or a host alone to use the port of the default allocation; if absent, the whole default allocation. */
+  /**
+   * `host:port`, or a host alone to use the port of the default allocation; if absent, the whole
+   * default allocation.
+   */
   readonly address?: string;
   readonly intervalMs: number;
   /** The type follows from the egg, so the game may not respond to queries at all. */
@@ -68,9 +86,15 @@ export interface ServerTarget {
   readonly daemon?: string;
   /** `host:port` where players reach it according to the server list. */
   readonly address?: string;
-  /** Its default allocation if no `address` follows from it: reached only from its machine or network segment, its node's, or `:port`. */
+  /**
+   * Its default allocation if no `address` follows from it: reached only from its machine or
+   * network segment, its node's, or `:port`.
+   */
   readonly allocation?: string;
-  /** The one of its other ports that a variable of the server contains as the query port, according to the server list. */
+  /**
+   * The one of its other ports that a variable of the server contains as the query port, according
+   * to the server list.
+   */
   readonly namedPort?: number;
   /** The ports of its other allocations at the same IP address, according to the server list. */
   readonly otherPorts?: readonly number[];
@@ -78,7 +102,10 @@ export interface ServerTarget {
   readonly query?: QuerySettings;
   /** Why it can't be monitored according to the server list. */
   readonly blocked?: BlockedReason;
-  /** Its last reinstallation failed according to the server list; it can run, but files may be missing. */
+  /**
+   * Its last reinstallation failed according to the server list; it can run, but files may be
+   * missing.
+   */
   readonly isReinstallFailed?: true;
   /** Its players are on the servers behind it. */
   readonly isProxy?: true;
@@ -88,15 +115,24 @@ export interface ServerTarget {
   readonly isDiscovered?: true;
 }
 
-/** Length of the short identifier: panels use the first characters of the UUID (`uuidShort` in their sources). */
+/**
+ * Length of the short identifier: panels use the first characters of the UUID (`uuidShort` in their
+ * sources).
+ */
 export const SHORT_ID_LENGTH = 8;
 
-/** The identifier of newer panels: `serv_` and the UUID's 16 bytes in base32 (`HasRealtimeIdentifier` of Pterodactyl). */
+/**
+ * The identifier of newer panels: `serv_` and the UUID's 16 bytes in base32
+ * (`HasRealtimeIdentifier` of Pterodactyl).
+ */
 const LONG_IDENTIFIER = /^serv_(?<digits>[a-z2-7]{26})$/i;
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** An id as the exporter uses it: the UUID that a `serv_…` identifier stands for, and any other id as it is. */
+/**
+ * An id as the exporter uses it: the UUID that a `serv_…` identifier stands for, and any other id
+ * as it is.
+ */
 export function canonicalId(id: string): string {
   const digits = LONG_IDENTIFIER.exec(id)?.groups?.['digits']?.toLowerCase();
   if (digits === undefined) return id;
@@ -113,8 +149,8 @@ export function identityOf({ id }: Pick<ServerTarget, 'id'>): string {
 }
 
 /**
- * Are both the same server of one panel? A short id and the full id that begins with it are; a panel never gives the same short
- * id to two servers at the same time, but it may reuse one later.
+ * Are both the same server of one panel? A short id and the full id that begins with it are; a
+ * panel never gives the same short id to two servers at the same time, but it may reuse one later.
  */
 export function isSameServer(one: ServerIds, other: ServerIds): boolean {
   const [a = '', b = ''] = [one, other].map(({ id, uuid = id }) => uuid.toLowerCase());
@@ -147,8 +183,9 @@ export const SERVER_STATES = ['offline', 'starting', 'running', 'stopping', 'unk
 export type ServerState = (typeof SERVER_STATES)[number];
 
 /**
- * The state for a word on the wire. Daemons never send `stopped`: panels write it, with 0 for every number, for a server about which
- * the daemon reports nothing, as they do for one that is off (`StatsTransformer` in their sources).
+ * The state for a word on the wire. Daemons never send `stopped`: panels write it, with 0 for every
+ * number, for a server about which the daemon reports nothing, as they do for one that is off
+ * (`StatsTransformer` in their sources).
  */
 export function parseServerState(word: string): ServerState {
   if (word === 'stopped') return 'offline';
@@ -165,13 +202,17 @@ export function isOn(state: ServerState): boolean {
   return !isOff(state) && state !== 'unknown';
 }
 
-/** How a sample was collected: pushed over the console socket, or requested from the resources endpoint. */
+/**
+ * How a sample was collected: pushed over the console socket, or requested from the resources
+ * endpoint.
+ */
 export type SampleSource = 'socket' | 'poll';
 
 /**
- * The content of one `stats` frame or one resources response about a server, in base units; NaN stands for a value that the panel
- * didn't send, or sent in an unusable form. Decoders fill the same object again and again, because a new one for each of 10,000 frames
- * a second would be too much garbage (see bench/RESULTS.md).
+ * The content of one `stats` frame or one resources response about a server, in base units; NaN
+ * stands for a value that the panel didn't send, or sent in an unusable form. Decoders fill the
+ * same object again and again, because a new one for each of 10,000 frames a second would be too
+ * much garbage (see bench/RESULTS.md).
  */
 export class Sample {
   state: ServerState | undefined;
@@ -200,7 +241,10 @@ export class Sample {
     this.measuredFrom = measuredFrom;
   }
 
-  /** Takes over everything from another one; by name, because a loop over the names costs a lookup for each field. */
+  /**
+   * Takes over everything from another one; by name, because a loop over the names costs a lookup
+   * for each field.
+   */
   copy(other: Sample): void {
     this.state = other.state;
     this.memoryBytes = other.memoryBytes;
@@ -223,8 +267,8 @@ export class Sample {
   }
 
   /**
-   * Is it of a server that is on, but about which the daemon has no statistics? It then sends 0 for everything but the disk (environment/docker/
-   * stats.go and server/resources.go of Wings).
+   * Is it of a server that is on, but about which the daemon has no statistics? It then sends 0 for
+   * everything but the disk (environment/docker/ stats.go and server/resources.go of Wings).
    */
   get hasNoUsage(): boolean {
     const isUp = this.state === 'running' || this.state === 'stopping';
@@ -246,7 +290,10 @@ export class Sample {
 
 const EMPTY = /* @__PURE__ */ new Sample();
 
-/** What the server list contains: the key account's own servers, those that it sees only as an admin, or all of the panel. */
+/**
+ * What the server list contains: the key account's own servers, those that it sees only as an
+ * admin, or all of the panel.
+ */
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
 export type ListingType = (typeof LISTING_TYPES)[number];
 
@@ -255,8 +302,8 @@ export const MATCH_KEYS = ['name', 'id', 'node', 'egg'] as const;
 export type ServerGlobs = { readonly [Key in (typeof MATCH_KEYS)[number]]?: readonly string[] };
 
 /**
- * Which of the listed servers are monitored, and how. The first rule of `expect` and of `query` that matches applies; without
- * one, a server may be in any state, and isn't queried.
+ * Which of the listed servers are monitored, and how. The first rule of `expect` and of `query`
+ * that matches applies; without one, a server may be in any state, and isn't queried.
  */
 export interface DiscoverRules {
   /** A server has to match every key of it. */

@@ -1,3 +1,5 @@
+// The ports through which the exporter logs and counts.
+
 import type { CauseCode } from './problems.ts';
 import { identityOf, type ServerTarget } from './server.ts';
 
@@ -7,8 +9,8 @@ export type Logger = Readonly<
 >;
 
 /**
- * The kinds of server events in the log, the field `event` of its lines: the words for an event of one server and of several, and
- * for what the exporter does about it.
+ * The kinds of server events in the log, the field `event` of its lines: the words for an event of
+ * one server and of several, and for what the exporter does about it.
  */
 export const SERVER_EVENTS = {
   streaming: { one: 'socket open', many: 'sockets open' },
@@ -35,7 +37,9 @@ export const SERVER_EVENTS = {
 } as const satisfies Record<string, { one: string; many: string; next?: string }>;
 export type ServerEvent = keyof typeof SERVER_EVENTS;
 
-/** The fields that identify a server in a log line, as its labels do, and its node if that is known. */
+/**
+ * The fields that identify a server in a log line, as its labels do, and its node if that is known.
+ */
 export function subjectOf(target: ServerTarget, node: string | undefined) {
   return { panel: target.panel, server: target.name, server_id: identityOf(target), node };
 }
@@ -47,7 +51,10 @@ export interface ServerEventFields extends ReturnType<typeof subjectOf> {
 
 /** Endpoints of the client API that the exporter calls, as in the `endpoint` label. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;
-/** The last three are called only if the configuration or `init` requires it: without a call, they have no series. */
+/**
+ * The last three are called only if the configuration or `init` requires it: without a call, they
+ * have no series.
+ */
 export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | 'schedules' | 'nodes' | 'account';
 
 /** Why a frame or a response could not be used, wholly or in part: the `kind` label. */
@@ -67,7 +74,10 @@ export const RECONNECT_REASONS = [
 ] as const;
 export type ReconnectReason = (typeof RECONNECT_REASONS)[number];
 
-/** Counts what happens in one panel's collection; label values are bounded. What has no method isn't counted. */
+/**
+ * Counts what happens in one panel's collection; label values are bounded. What has no method isn't
+ * counted.
+ */
 export interface PanelTelemetry {
   /** A frame with this event name arrived; the name may be any string. */
   message?(event: string): void;

@@ -1,3 +1,5 @@
+// The clock, and what waits for it.
+
 import { DueCalls } from './due-calls.ts';
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 
@@ -5,13 +7,16 @@ import { INTERNAL_ERRORS } from './internal-errors.ts';
 export type Cancel = () => void;
 
 /**
- * Time as the rest of the program sees it. Deadlines, ages and intervals use only the monotonic clock, so a stepped system clock
- * changes nothing.
+ * Time as the rest of the program sees it. Deadlines, ages and intervals use only the monotonic
+ * clock, so a stepped system clock changes nothing.
  */
 export interface Clock {
   /** Milliseconds on a monotonic clock with an arbitrary origin. */
   now(): number;
-  /** The Unix time in milliseconds of a monotonic instant; for timestamps that are shown, never for deadlines. */
+  /**
+   * The Unix time in milliseconds of a monotonic instant; for timestamps that are shown, never for
+   * deadlines.
+   */
   toUnixMs(monotonicMs: number): number;
   /** Calls `run` once after `delayMs` milliseconds. */
   schedule(delayMs: number, run: () => void): Cancel;
@@ -24,8 +29,8 @@ const STEP_MS = 1_000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Delays from this length on end together, every quarter of a second: thousands of sockets have a timer of their own, and one of
- * Node for each costs more than what is done then.
+ * Delays from this length on end together, every quarter of a second: thousands of sockets have a
+ * timer of their own, and one of Node for each costs more than what is done then.
  */
 const SHARED_FROM_MS = 10_000;
 const SHARED_STEP_MS = 250;
@@ -45,8 +50,8 @@ export class SystemClock implements Clock {
     return performance.now();
   }
 
-  // The offset is anchored so that a start time computed from an uptime doesn't jitter when the clocks are slewed; a step of the
-  // wall clock moves the anchor.
+  // The offset is anchored so that a start time computed from an uptime doesn't jitter when the
+  // clocks are slewed; a step of the wall clock moves the anchor.
   toUnixMs(monotonicMs: number): number {
     const offset = Date.now() - performance.now();
     if (Math.abs(offset - this.#anchorMs) > STEP_MS) this.#anchorMs = offset;
@@ -113,8 +118,8 @@ export async function sleep(clock: Clock, delayMs: number, signal: AbortSignal):
 }
 
 /**
- * Runs work in a scope of its own, which aborts when the signal does. Not AbortSignal.any: on Node 20 each scope would leave a
- * reference on a long-lived signal.
+ * Runs work in a scope of its own, which aborts when the signal does. Not AbortSignal.any: on Node
+ * 20 each scope would leave a reference on a long-lived signal.
  */
 export async function inScope<T>(
   signal: AbortSignal,
@@ -129,7 +134,10 @@ export async function inScope<T>(
   }
 }
 
-/** Runs work with a signal that aborts when the outer one does, or with the error from `late` once the time is up. */
+/**
+ * Runs work with a signal that aborts when the outer one does, or with the error from `late` once
+ * the time is up.
+ */
 export function bounded<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   deadlineMs: number,
@@ -153,8 +161,8 @@ export interface Repeat {
 const AFTER_ERROR_MS = 10_000;
 
 /**
- * Runs something now and again after each number of milliseconds with which a run resolves, until that is stopped. A run that rejects
- * is reported as an internal error, and begins again.
+ * Runs something now and again after each number of milliseconds with which a run resolves, until
+ * that is stopped. A run that rejects is reported as an internal error, and begins again.
  */
 export function repeat(clock: Clock, run: (signal: AbortSignal) => Promise<number>): Repeat {
   const scope = new AbortController();
@@ -202,7 +210,9 @@ const UNITS_MS = [
 export const DURATION_PATTERN = `^(?=\\d)${UNITS_MS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`;
 const DURATION = new RegExp(DURATION_PATTERN);
 
-/** Milliseconds of a duration in Prometheus's syntax (`15s`, `1h30m`); undefined for any other text. */
+/**
+ * Milliseconds of a duration in Prometheus's syntax (`15s`, `1h30m`); undefined for any other text.
+ */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text);
   if (match === null) return undefined;

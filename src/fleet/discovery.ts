@@ -1,3 +1,5 @@
+// Reads a panel's server list periodically, and tells which servers to monitor.
+
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
@@ -9,26 +11,16 @@ import { type Cancel, type Clock, type Repeat, repeat } from '../domain/time.ts'
 import { PanelError, problemOf } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import {
-  afterEvents,
-  afterWalk,
-  type CompiledRules,
-  compileRules,
-  hasDoubts,
-  isUnnamed,
-  LISTING_PAGE_SIZE,
-  type ListingState,
-  type ListingWalk,
-  mergeProblems,
-  mergeTargets,
-  NEVER_READ,
-  type ServerIdentity,
-  unlistedIn,
-  walkListing,
-} from './listing.ts';
-import { problemLog } from './needs.ts';
+import { type CompiledRules, compileRules, type ServerIdentity } from './discover-rules.ts';
+import { isUnnamed, mergeProblems, mergeTargets, unlistedIn } from './discovered-targets.ts';
+import { afterWalk, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
+import { afterEvents, LISTING_PAGE_SIZE, type ListingWalk, walkListing } from './listing-walk.ts';
+import { problemLog } from './problem-log.ts';
 
-/** How long configured servers wait for their names from the server list, so that their series don't change names at every start. */
+/**
+ * How long configured servers wait for their names from the server list, so that their series don't
+ * change names at every start.
+ */
 const NAMES_WITHIN_MS = 30_000;
 
 /** With more servers, pieces of work about all of them have a turn each. */
@@ -37,15 +29,18 @@ const MANY_SERVERS = 1_000;
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
-/** How old a server list that fails may be, unless it is read less often, before blocked servers are tried with their own calls. */
+/**
+ * How old a server list that fails may be, unless it is read less often, before blocked servers are
+ * tried with their own calls.
+ */
 const BELIEVED_MS = 300_000;
 
 /** The maximum share of the budget for the server list: a long one is read less often. */
 const LISTING_SHARE = 0.1;
 
 /**
- * Calls a minute for a server list that only adds facts about configured servers, unless their own pages need more: an account may
- * see thousands of other servers.
+ * Calls a minute for a server list that only adds facts about configured servers, unless their own
+ * pages need more: an account may see thousands of other servers.
  */
 const FACTS_CALLS_PER_MINUTE = 1;
 
@@ -70,7 +65,10 @@ export interface DiscoveryOptions {
   readonly notFound: () => ReadonlySet<string>;
   /** Is the server monitored here? Other servers belong to other shards. */
   readonly isOurs: (server: ServerIdentity) => boolean;
-  /** Called with the servers to monitor, whenever they may have changed, and whether a complete walk has just shown them. */
+  /**
+   * Called with the servers to monitor, whenever they may have changed, and whether a complete walk
+   * has just shown them.
+   */
   readonly found: (targets: readonly ServerTarget[], isComplete: boolean) => void;
 }
 
@@ -83,18 +81,24 @@ export class Discovery {
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #state = NEVER_READ;
-  /** The servers of the server list, as far as they are known and remembered; a new array when they may have changed. */
+  /**
+   * The servers of the server list, as far as they are known and remembered; a new array when they
+   * may have changed.
+   */
   listed: readonly ListedServer[] = [];
   /**
-   * Servers that were removed from the configuration when discovery began: the server list has yet to show whether they are
-   * discovered.
+   * Servers that were removed from the configuration when discovery began: the server list has yet
+   * to show whether they are discovered.
    */
   #undecided: readonly ServerTarget[] = [];
   readonly #ours = new WeakMap<ServerTarget, boolean>();
   #merged = mergeTargets([], [], undefined);
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
-  /** The account is an administrator's, as far as that was needed to describe the configured servers. */
+  /**
+   * The account is an administrator's, as far as that was needed to describe the configured
+   * servers.
+   */
   #isAdmins: boolean | undefined;
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
@@ -137,8 +141,8 @@ export class Discovery {
   }
 
   /**
-   * Applies new configured servers and new settings for the server list (undefined if it isn't used), then returns the servers to
-   * monitor.
+   * Applies new configured servers and new settings for the server list (undefined if it isn't
+   * used), then returns the servers to monitor.
    */
   configure(
     configured: readonly ServerTarget[],
@@ -178,7 +182,10 @@ export class Discovery {
     this.restart();
   }
 
-  /** A server's own calls show that it was deleted: the list is read at once, but not twice within a minute because of many of them. */
+  /**
+   * A server's own calls show that it was deleted: the list is read at once, but not twice within a
+   * minute because of many of them.
+   */
   serverDeleted(): void {
     this.#deletedAt = this.#options.clock.now();
     this.#walks?.hasten(this.#walkedAt + REPEAT_MS - this.#deletedAt);
@@ -245,8 +252,8 @@ export class Discovery {
   }
 
   /**
-   * A configured server is missing from what the account has itself: an administrator has access to it nevertheless, and is shown it
-   * among all servers. Panels list nothing to others.
+   * A configured server is missing from what the account has itself: an administrator has access to
+   * it nevertheless, and is shown it among all servers. Panels list nothing to others.
    */
   #maySeeMore({ complete, servers }: ListingWalk, { discover, type }: ListingSettings): boolean {
     if (!complete || discover !== undefined || type !== undefined || this.#isAdmins !== undefined)
@@ -271,7 +278,10 @@ export class Discovery {
       );
   }
 
-  /** Between two pieces of work about all servers, of which each takes milliseconds if they are many. */
+  /**
+   * Between two pieces of work about all servers, of which each takes milliseconds if they are
+   * many.
+   */
   async #rest(): Promise<void> {
     if (this.#state.known.size > MANY_SERVERS) await afterEvents();
   }
@@ -310,7 +320,9 @@ export class Discovery {
     return this.#options.clock.now() - completeAt <= believedMs;
   }
 
-  /** How often the server list is read, and when again after a walk that failed or missed a server. */
+  /**
+   * How often the server list is read, and when again after a walk that failed or missed a server.
+   */
   #pace({ intervalMs, discover }: ListingSettings) {
     const most = this.#options.gateway.budget().limitPerMinute * LISTING_SHARE;
     const ownPerMinute = (pagesOf(this.#configured.length) * 60_000) / intervalMs;

@@ -1,4 +1,5 @@
 // Finds the servers of a panel that an event concerns without looking at the others.
+
 import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/reading.ts';
 import type { SessionRecord } from '../session/session-context.ts';
@@ -55,7 +56,9 @@ export class MemberIndex {
     this.#become(member, this.#facts.get(member.record)?.facts, undefined);
   }
 
-  /** A member's description, node or condition may have changed; others than members are ignored. */
+  /**
+   * A member's description, node or condition may have changed; others than members are ignored.
+   */
   update(record: SessionRecord): void {
     const known = this.#facts.get(record);
     if (known === undefined) return;

@@ -1,16 +1,24 @@
 // Walks through groups of members, a few in each turn of the event loop.
+
 import type { Cancel, Clock } from '../domain/time.ts';
 
-/** Members that are visited between two turns: less work than a scrape, which should get most of the time. */
+/**
+ * Members that are visited between two turns: less work than a scrape, which should get most of the
+ * time.
+ */
 const SLICE = 32;
 
-/** After a walk that took longer, nothing is walked through for as long again, or for a second: the event loop has other work. */
+/**
+ * After a walk that took longer, nothing is walked through for as long again, or for a second: the
+ * event loop has other work.
+ */
 const SHORT_MS = 20;
 const LONGEST_REST_MS = 1_000;
 
 /**
- * Visits every member of a group, once for all requests that come before the walk begins. So a request costs the same in a fleet of
- * any size, and many requests don't cost more than a part of the time.
+ * Visits every member of a group, once for all requests that come before the walk begins. So a
+ * request costs the same in a fleet of any size, and many requests don't cost more than a part of
+ * the time.
  */
 export class MemberWalks<Member> {
   readonly #clock: Pick<Clock, 'now' | 'schedule'>;
@@ -29,7 +37,10 @@ export class MemberWalks<Member> {
     this.#visit = visit;
   }
 
-  /** Visits the group as it is when the walk begins: its first members at once, unless another walk is under way. */
+  /**
+   * Visits the group as it is when the walk begins: its first members at once, unless another walk
+   * is under way.
+   */
   walk(group: Iterable<Member>): void {
     this.#groups.add(group);
     if (!this.#isBusy) this.#goOn();

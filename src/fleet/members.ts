@@ -1,13 +1,12 @@
+// The servers of one panel, with a record and a session for each.
+
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept.ts';
-import type { CauseCode } from '../domain/problems.ts';
 import { isSame } from '../domain/same.ts';
 import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import type { Clock } from '../domain/time.ts';
-import { NEVER } from '../domain/time.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
-import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/subjects.ts';
+import { nodeOf } from '../panel/subjects.ts';
 import { type PollIntervals, polledStalenessMs } from '../session/poll.ts';
 import { Session } from '../session/session.ts';
 import type {
@@ -20,8 +19,10 @@ import type { Surroundings } from '../session/surroundings.ts';
 import { MemberIndex } from './member-index.ts';
 import { MemberWalks } from './member-walks.ts';
 import { isStreamed, pollEveryMs } from './needs.ts';
-import { sessionLog, unknownStateLog } from './server-log.ts';
+import { PanelSurroundings } from './panel-surroundings.ts';
 import { type RecordContext, ServerRecord, type Staleness } from './server-record.ts';
+import { sessionLog } from './session-log.ts';
+import { unknownStateLog } from './unknown-states.ts';
 
 /** One server of a fleet. */
 export interface Member {
@@ -40,7 +41,9 @@ export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | '
   readonly serverLog: Logger;
   /** A discovered server was deleted, as far as its own calls show. */
   readonly deleted: () => void;
-  /** What was kept of a server before a restart of the exporter, once; absent if nothing is kept. */
+  /**
+   * What was kept of a server before a restart of the exporter, once; absent if nothing is kept.
+   */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
@@ -52,7 +55,10 @@ export class Members {
   /** What all sessions share; settings and access are replaced when they change. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
-  /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
+  /**
+   * The servers in the order of the list; a new array whenever the list or what it says of a server
+   * changed.
+   */
   records: readonly ServerRecord[] = [];
   /** Those whose sessions have begun and not ended. */
   readonly #begun = new Set<Member>();
@@ -101,7 +107,10 @@ export class Members {
     return this.#surroundings.of(record, { isRunning, hasRoom, ...this.#intervals() });
   }
 
-  /** Polls as often as this from now on, and samples are stale that late; timeouts and the origin count from the next socket on. */
+  /**
+   * Polls as often as this from now on, and samples are stale that late; timeouts and the origin
+   * count from the next socket on.
+   */
   configure(settings: MembersSettings): void {
     this.#configured = settings;
     this.#sessions.settings = settings;
@@ -112,8 +121,9 @@ export class Members {
   }
 
   /**
-   * Monitors these servers from now on. A server that was already monitored keeps its session, socket and record, even if its
-   * description changed. `prepare` is called before sessions of new servers begin and those of removed ones end.
+   * Monitors these servers from now on. A server that was already monitored keeps its session,
+   * socket and record, even if its description changed. `prepare` is called before sessions of new
+   * servers begin and those of removed ones end.
    */
   observe(targets: readonly ServerTarget[], prepare: () => void): void {
     const { clock, kept } = this.#options;
@@ -151,7 +161,10 @@ export class Members {
     this.#showWithoutData();
   }
 
-  /** Only so many sockets have room: those of the first servers of the list, so that the same ones keep theirs. */
+  /**
+   * Only so many sockets have room: those of the first servers of the list, so that the same ones
+   * keep theirs.
+   */
   divide(part: number): void {
     const streamed = this.records.filter(({ target }) => isStreamed(target));
     this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
@@ -163,9 +176,10 @@ export class Members {
   }
 
   /**
-   * Begins again with the servers that have no data, or, with another access to sockets, with all: open ones may no longer be as they
-   * should. `forget` ends what is blamed while they rest: before, that would wake them, and a call that is withdrawn counts as a call
-   * for a token; after, they would still be held.
+   * Begins again with the servers that have no data, or, with another access to sockets, with all:
+   * open ones may no longer be as they should. `forget` ends what is blamed while they rest:
+   * before, that would wake them, and a call that is withdrawn counts as a call for a token; after,
+   * they would still be held.
    */
   retry(forget: () => void, sockets?: SocketAccess): void {
     this.#sessions.sockets = sockets ?? this.#sessions.sockets;
@@ -213,7 +227,10 @@ export class Members {
     return intervals;
   }
 
-  /** Starts sessions in random order, so that an exporter in a restart loop doesn't always begin with the same servers. */
+  /**
+   * Starts sessions in random order, so that an exporter in a restart loop doesn't always begin
+   * with the same servers.
+   */
   #start(members: readonly Member[]): void {
     const drawn = members.map((member) => ({ member, at: this.#options.random() }));
     const inOrder = drawn.sort((one, other) => one.at - other.at).map(({ member }) => member);
@@ -258,8 +275,9 @@ function stalenessOf(intervals: PollIntervals): Staleness {
 }
 
 /**
- * Updates members to a list of servers, in its order: remaining ones get their new target, and new ones are created. If a server is
- * listed twice, the first entry counts. Also returns whether anything changed.
+ * Updates members to a list of servers, in its order: remaining ones get their new target, and new
+ * ones are created. If a server is listed twice, the first entry counts. Also returns whether
+ * anything changed.
  */
 export function regroup(
   current: readonly Member[],
@@ -281,75 +299,9 @@ export function regroup(
     const isChanged = !isSame(member.record.target, target);
     isRegrouped ||= isChanged || member !== current[members.size];
     members.set(identity, member);
-    // Without a change the old object is kept, so that everything derived from it, such as its labels, stays valid.
+    // Without a change the old object is kept, so that everything derived from it, such as its
+    // labels, stays valid.
     if (isChanged) member.record.target = target;
   }
   return { members: [...members.values()], isRegrouped: isRegrouped || members.size < current.length };
-}
-
-const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
-
-/** What a panel's sessions see: what holds now, and when that changed. */
-export class PanelSurroundings {
-  readonly #clock: Clock;
-  readonly #gateway: PanelGateway;
-  /** When each was last blamed or cleared. */
-  readonly #judged = new Map<Subject, number>();
-  /** When a server last worked that had failed for a cause, also by node. */
-  readonly #recovered = new Map<CauseCode, number>();
-  readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
-  /** When the server list was last read completely. */
-  listedAt = NEVER;
-
-  constructor({ clock, gateway }: Pick<MembersOptions, 'clock' | 'gateway'>) {
-    this.#clock = clock;
-    this.#gateway = gateway;
-    gateway.events.on('changed', (change) => {
-      if (change.of === 'subject') this.#judged.set(change.subject, clock.now());
-      if (change.of !== 'recovery') return;
-      const { cause, node = '' } = change;
-      const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
-      this.#recoveredOnNode.set(node, ofNode.set(cause, clock.now()));
-      this.#recovered.set(cause, clock.now());
-    });
-  }
-
-  /** What the session of this server sees, beside what is given. */
-  of<Given>({ target, node }: SessionRecord, given: Given) {
-    const gateway = this.#gateway;
-    return {
-      now: this.#clock.now(),
-      target,
-      listedAt: this.listedAt,
-      sockets: {
-        heldBy: gateway.socketHold(node),
-        panelJudgedAt: this.#judgedAt('panel', pathOf('websocket'), 'consoles'),
-        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(socketsOf(node)),
-      },
-      polls: {
-        heldBy: gateway.pollHold(node),
-        panelJudgedAt: this.#judgedAt('panel', pathOf('resources')),
-        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(pollsOf(node)),
-      },
-      mayConnect: gateway.mayConnect(target.id, node),
-      trial: gateway.socketTrial(target.id),
-      recovered: this.#recovered,
-      recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,
-      ...given,
-    };
-  }
-
-  /** Forgets all nodes but those of these servers. */
-  keepNodes(records: readonly SessionRecord[]): void {
-    const nodes = new Set(records.map(({ node = '' }) => node));
-    for (const node of this.#recoveredOnNode.keys()) if (!nodes.has(node)) this.#recoveredOnNode.delete(node);
-    for (const subject of this.#judged.keys()) {
-      const node = nodeOf(subject);
-      if (node !== undefined && !nodes.has(node)) this.#judged.delete(subject);
-    }
-  }
-
-  #judgedAt(...subjects: readonly Subject[]): number {
-    return Math.max(...subjects.map((subject) => this.#judged.get(subject) ?? NEVER));
-  }
 }

@@ -1,46 +1,17 @@
+// Reads the panel's nodes from its application API once per interval.
+
 import type { Problem } from '../domain/problems.ts';
-import {
-  type NodeCapacity,
-  type NodeReading,
-  type ProblemReading,
-  VALID_INTERVALS,
-} from '../domain/reading.ts';
+import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
 import { printable, type Secret } from '../domain/secrets.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, repeat } from '../domain/time.ts';
 import { type PanelApi, problemOf } from '../panel/api.ts';
-import { allPages } from './server-lists.ts';
+import { allPages } from './list-of-server.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */
 export interface NodesSettings {
   readonly apiKey: Secret;
   readonly intervalMs: number;
-}
-
-/** The parts of a server's reading that concern its node. */
-interface ServerOfNode {
-  readonly node: string | undefined;
-  isFresh(now: number): boolean;
-}
-
-/**
- * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is monitored; it may have one,
- * such as sockets that fail, while its servers are polled.
- */
-export function nodeReadings(
-  servers: readonly ServerOfNode[],
-  problemOf: (node: string) => ProblemReading | undefined,
-  now: number,
-): readonly NodeReading[] {
-  const isObserved = new Map<string, boolean>();
-  for (const server of servers) {
-    const { node } = server;
-    if (node !== undefined) isObserved.set(node, isObserved.get(node) === true || server.isFresh(now));
-  }
-  return [...isObserved].map(([name, observed]) => {
-    const problem = problemOf(name);
-    return { name, up: observed || problem === undefined, problem };
-  });
 }
 
 /** The part of the panel's API that this watch calls, with its own key. */
@@ -55,8 +26,8 @@ export interface NodeWatchOptions {
 }
 
 /**
- * Reads the panel's nodes from its application API once per interval. It has a key, a limit and connections of its own: a failure
- * loses only what it reads, and is logged once.
+ * Reads the panel's nodes from its application API once per interval. It has a key, a limit and
+ * connections of its own: a failure loses only what it reads, and is logged once.
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions;
@@ -76,7 +47,9 @@ export class NodeWatch {
     return now < this.#staleAt ? this.#nodes : [];
   }
 
-  /** Reads the nodes with these settings from now on; undefined ends that and forgets what was read. */
+  /**
+   * Reads the nodes with these settings from now on; undefined ends that and forgets what was read.
+   */
   configure(settings: NodesSettings | undefined): void {
     const before = this.#settings;
     const isSameKey = before?.apiKey.reveal() === settings?.apiKey.reveal();
@@ -137,7 +110,10 @@ export class NodeWatch {
 
 const REFUSED = new Set<Problem['cause']>(['key_refused', 'application_key', 'unauthorized', 'forbidden']);
 
-/** Every node once, with its name as in the server list: it is the only label, and panels don't keep it unique. */
+/**
+ * Every node once, with its name as in the server list: it is the only label, and panels don't keep
+ * it unique.
+ */
 async function allNodes(api: NodesApi, signal: AbortSignal): Promise<readonly NodeCapacity[]> {
   const pages = await allPages(async (page) => (await api.get('nodes', { page }, signal)).value);
   const byName = new Map<string, NodeCapacity>();

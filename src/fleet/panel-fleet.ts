@@ -1,3 +1,5 @@
+// Everything that is monitored on one panel.
+
 import type { PanelReading, ProblemReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secrets.ts';
 import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
@@ -5,13 +7,16 @@ import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
 import type { SocketAccess } from '../session/session-context.ts';
+import type { ServerIdentity } from './discover-rules.ts';
 import { Discovery } from './discovery.ts';
-import type { ServerIdentity } from './listing.ts';
+import { type IntervalSettings, LISTS, type ListName } from './list-of-server.ts';
+import { ListReads } from './list-reads.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';
-import { type Needs, NeedsWatch, needsOf, type SharedSockets } from './needs.ts';
-import { type NodesApi, type NodesSettings, NodeWatch, nodeReadings } from './node-watch.ts';
+import { type Needs, needsOf, type SharedSockets } from './needs.ts';
+import { NeedsWatch } from './needs-watch.ts';
+import { nodeReadings } from './node-readings.ts';
+import { type NodesApi, type NodesSettings, NodeWatch } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
-import { type IntervalSettings, LISTS, type ListName, ListReads } from './server-lists.ts';
 import { serverLog } from './server-log.ts';
 import type { ServerRecord } from './server-record.ts';
 
@@ -42,7 +47,10 @@ export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backup
 /** How long sessions wait for the first walk through the server list. */
 const LISTED_WITHIN_MS = 3_000;
 
-/** The servers of one panel, configured and discovered: a session for each, the server list, backups and queries. */
+/**
+ * The servers of one panel, configured and discovered: a session for each, the server list, backups
+ * and queries.
+ */
 export class PanelFleet {
   readonly discovery: Discovery;
   readonly #context: FleetContext;
@@ -83,7 +91,10 @@ export class PanelFleet {
     this.#observe(this.discovery.configure(settings.servers, settings.listing));
   }
 
-  /** The servers in the order of the list; a new array whenever the list or what it says of a server changed. */
+  /**
+   * The servers in the order of the list; a new array whenever the list or what it says of a server
+   * changed.
+   */
   get records(): readonly ServerRecord[] {
     return this.#members.records;
   }
@@ -102,7 +113,10 @@ export class PanelFleet {
     this.#followSettings();
   }
 
-  /** Monitors what these settings say, and as they say, from now on; servers that are unchanged aren't touched. */
+  /**
+   * Monitors what these settings say, and as they say, from now on; servers that are unchanged
+   * aren't touched.
+   */
   configure(settings: FleetSettings): void {
     this.#settings = settings;
     this.#members.configure(settings);
@@ -119,7 +133,10 @@ export class PanelFleet {
     this.#followServers();
   }
 
-  /** Reads this list of each server with the current settings; without any, what was read is forgotten. */
+  /**
+   * Reads this list of each server with the current settings; without any, what was read is
+   * forgotten.
+   */
   #readList(what: ListName): void {
     const { name: panel, [what]: settings } = this.#settings;
     const before = this.#lists[what];
@@ -136,12 +153,18 @@ export class PanelFleet {
     });
   }
 
-  /** The gateway uses another API key, whose account has this limit: retries what failed, and reads the lists again. */
+  /**
+   * The gateway uses another API key, whose account has this limit: retries what failed, and reads
+   * the lists again.
+   */
   keyChanged(limit?: RateLimit): void {
     this.#retry(() => this.#context.gateway.keyChanged(limit));
   }
 
-  /** Panel and nodes are reached in another way. With another access to sockets, all are opened anew. */
+  /**
+   * Panel and nodes are reached in another way. With another access to sockets, all are opened
+   * anew.
+   */
   accessChanged(sockets?: SocketAccess): void {
     this.#retry(() => this.#context.gateway.accessChanged(), sockets);
   }
@@ -181,7 +204,10 @@ export class PanelFleet {
     };
   }
 
-  /** Most severe first; each cause once. While the panel has a problem, nothing else about it can be judged. */
+  /**
+   * Most severe first; each cause once. While the panel has a problem, nothing else about it can be
+   * judged.
+   */
   #problems(): readonly ProblemReading[] {
     const { gateway } = this.#context;
     if (gateway.problem !== undefined) return gateway.problems;
@@ -243,7 +269,10 @@ export class PanelFleet {
     return { ...own, requiredCallsPerMinute: own.requiredCallsPerMinute + this.discovery.callsPerMinute };
   }
 
-  /** What the servers need beside the server list; counted only when they change, because each scrape and each change of the rate asks. */
+  /**
+   * What the servers need beside the server list; counted only when they change, because each
+   * scrape and each change of the rate asks.
+   */
   #ownNeeds(): Needs {
     const { records } = this;
     const { pollIntervalMs } = this.#settings;

@@ -1,3 +1,5 @@
+// Explains what was seen of a server's power: its state, starts and stops; pure.
+
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
 import { isOff, isOn, type Sample, type SampleSource, type ServerState } from '../domain/server.ts';
 import type { DaemonWords } from '../panel/dialect.ts';
@@ -20,7 +22,10 @@ interface StateSeen {
 export type Seen =
   | StateSeen
   | { readonly seen: 'words'; readonly at: number; readonly words: DaemonWords }
-  /** Events may have been missed until now: the next state is not a transition, and nothing further explains the latest stop. */
+  /**
+   * Events may have been missed until now: the next state is not a transition, and nothing further
+   * explains the latest stop.
+   */
   | { readonly seen: 'gap' }
   | { readonly seen: 'time'; readonly at: number };
 
@@ -28,7 +33,10 @@ export type Seen =
 export interface Stop extends LastStop {
   /** The number of starts seen before it. */
   readonly run: number;
-  /** Whether the stop itself was seen on an uninterrupted socket, or only that the server is off, after a gap or by a poll. */
+  /**
+   * Whether the stop itself was seen on an uninterrupted socket, or only that the server is off,
+   * after a gap or by a poll.
+   */
   readonly seen: 'happening' | 'after a gap' | 'by a poll';
   /** The kinds of words that the daemon printed on it, and when it last did. */
   readonly words: readonly DaemonWords['kind'][];
@@ -45,7 +53,10 @@ export const NOTHING_SEEN = {
   before: 'unknown' as ServerState,
   /** The known state was seen on the current socket, so that the next one is a transition. */
   isUnbroken: false,
-  /** All of this is from before a restart of the exporter: no sample has confirmed or changed it yet. */
+  /**
+   * All of this is from before a restart of the exporter: no sample has confirmed or changed it
+   * yet.
+   */
   isRestored: false,
   /** The states that the latest `status` events ended. */
   ended: [] as readonly ServerState[],
@@ -58,7 +69,10 @@ export const NOTHING_SEEN = {
   owesStart: false,
   stops: NO_STOPS,
   lastStop: undefined as Stop | undefined,
-  /** Those that the daemon may still explain, in order: a server that is restarted at once can stop again before its words came. */
+  /**
+   * Those that the daemon may still explain, in order: a server that is restarted at once can stop
+   * again before its words came.
+   */
   pending: [] as readonly Stop[],
   /** The stops that the latest observations decided, in order. */
   decided: [] as readonly Stop[],
@@ -67,37 +81,55 @@ export const NOTHING_SEEN = {
   /** The daemon reported that it won't start the server again, and it hasn't started since. */
   isRestartAborted: false,
   diskFullAt: Number.NEGATIVE_INFINITY,
-  /** Should the server be running? From when it runs until someone stops it; undefined while unknown. */
+  /**
+   * Should the server be running? From when it runs until someone stops it; undefined while
+   * unknown.
+   */
   isExpected: undefined as boolean | undefined,
   /** When it exited by itself; the node may restart it. */
   exitedAt: Number.NaN,
 };
 
-/** What the observations so far show: a server's state, its starts, its stops by reason, and whether it should be running. */
+/**
+ * What the observations so far show: a server's state, its starts, its stops by reason, and whether
+ * it should be running.
+ */
 export type Power = Readonly<typeof NOTHING_SEEN>;
 
-/** A `stats` frame published this soon after a `status` may still carry the state before it (field notes, What a daemon says). */
+/**
+ * A `stats` frame published this soon after a `status` may still carry the state before it (field
+ * notes, What a daemon says).
+ */
 const STATUS_SETTLES_MS = 2_000;
 
-/** The most that two samples of one run can disagree about its start, because of different transit times. */
+/**
+ * The most that two samples of one run can disagree about its start, because of different transit
+ * times.
+ */
 export const START_JITTER_MS = 5_000;
 
 /** Two signs of a start (state and uptime) within this time count as one start. */
 const SAME_START_MS = 5_000;
 
-/** Within moments, a node restarts a server that exited by itself, unless it is configured otherwise. */
+/**
+ * Within moments, a node restarts a server that exited by itself, unless it is configured
+ * otherwise.
+ */
 const RESTART_MS = 60_000;
 
 /**
- * The longest time between the daemon's line about the disk and `offline`: the daemon gives the server a minute to stop, and
- * needs some time itself.
+ * The longest time between the daemon's line about the disk and `offline`: the daemon gives the
+ * server a minute to stop, and needs some time itself.
  */
 const DISK_FULL_MS = 90_000;
 
 /** A `stopping` this soon after `offline` was overtaken by it: the stop was requested. */
 const LATE_STOPPING_MS = 2_000;
 
-/** How many stops wait for an explanation at most, because each state looks at them, and a node may send any number of states. */
+/**
+ * How many stops wait for an explanation at most, because each state looks at them, and a node may
+ * send any number of states.
+ */
 const MAX_PENDING = 3;
 
 /** How long after `offline` the exporter waits for the daemon's words on a stop. */
@@ -119,12 +151,17 @@ function after(before: Power, observation: Seen): Power {
   return observation.seen === 'gap' ? { ...next, isUnbroken: false } : next;
 }
 
-/** Should the server be running at this instant, judged by what happened? Undefined while unknown. */
+/**
+ * Should the server be running at this instant, judged by what happened? Undefined while unknown.
+ */
 export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): boolean | undefined {
   return now - exitedAt > RESTART_MS ? false : isExpected;
 }
 
-/** The latest instant at which the reason of the first pending stop is decided with what is known; undefined if there is none. */
+/**
+ * The latest instant at which the reason of the first pending stop is decided with what is known;
+ * undefined if there is none.
+ */
 export function decisionDueAt({ pending: [first] }: Power): number | undefined {
   if (first === undefined) return undefined;
   const { at, words, wordsAt } = first;
@@ -164,7 +201,8 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
     const how = isPoll && !wasStopping ? 'by a poll' : isUnseen ? 'after a gap' : 'happening';
     power = stopped(power, at, how, wasStopping);
   }
-  // Only a server that starts passes through `starting`, so that event proves a start even on a new socket.
+  // Only a server that starts passes through `starting`, so that event proves a start even on a new
+  // socket.
   const isProof = isPoll || (source === 'status' && state === 'starting' && before.owesStart);
   const from = isProof && isOff(known) ? known : previous;
   const isBegun = state === 'starting' && from !== 'unknown' && from !== state;
@@ -194,7 +232,10 @@ function afterStatus(power: Power, state: ServerState, at: number): Power {
   return { ...power, ended, statusAt: at };
 }
 
-/** Counts a start that no transition showed: the server was off and is on, or its uptime is that of another run. */
+/**
+ * Counts a start that no transition showed: the server was off and is on, or its uptime is that of
+ * another run.
+ */
 function afterUptime(
   power: Power,
   { uptimeMs = Number.NaN, at, measuredFrom = at, restarted }: StateSeen,
@@ -248,11 +289,13 @@ function afterWords(before: Power, words: DaemonWords, at: number): Power {
   const [stop, ...others] = power.pending;
   const isExplained = stop !== undefined && at - stop.at <= WORDS_MS;
   if (isExplained) power = { ...power, pending: [explained(stop, words, at), ...others] };
-  // Without crash detection, the daemon prints no exit code, but as with one that gives up, nothing restarts the server.
+  // Without crash detection, the daemon prints no exit code, but as with one that gives up, nothing
+  // restarts the server.
   if (kind === 'restart disabled')
     return { ...power, isRestartAborted: power.isRestartAborted || isExplained };
   if (kind !== 'restart aborted') return power;
-  // Just after a stop that looked requested, it was the end of the daemon's own restart after a crash: nobody wanted it to stop.
+  // Just after a stop that looked requested, it was the end of the daemon's own restart after a
+  // crash: nobody wanted it to stop.
   const last = power.lastStop;
   const isFailedRestart = last?.reason === 'requested' && at - last.at <= WORDS_MS;
   if (isFailedRestart) power = { ...power, isExpected: true };
@@ -287,7 +330,8 @@ function decided(power: Power, stop: Stop): Power {
     lastExitCode: stop.exitCode ?? power.lastExitCode,
     decided: [...power.decided, stop],
   };
-  // A stop seen only by polls shows nothing about anyone's intention. The same is true if a start has followed it.
+  // A stop seen only by polls shows nothing about anyone's intention. The same is true if a start
+  // has followed it.
   if (stop.seen === 'by a poll' || run !== power.starts) return next;
   if (reason === 'exited') return { ...next, exitedAt: at };
   if (reason === 'requested') return { ...next, isExpected: false };
@@ -306,8 +350,8 @@ export function isOutdated(
   { state, source, uptimeMs, measuredFrom }: Sample,
   restarted: boolean,
 ): boolean {
-  // A poll can come so late that another run has begun since the status; for a socket, the frame of the next second shows the
-  // same.
+  // A poll can come so late that another run has begun since the status; for a socket, the frame of
+  // the next second shows the same.
   const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
   if (state === undefined || showsNewRun) return false;
   return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;

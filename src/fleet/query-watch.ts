@@ -1,3 +1,5 @@
+// Queries the games of a panel's running servers for their players.
+
 import PQueue from 'p-queue';
 import { withRemedy } from '../diagnosis/causes.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
@@ -13,17 +15,25 @@ import type { ServerRecord } from './server-record.ts';
 /** Concurrent queries of a panel. */
 export const QUERY_SEATS = 32;
 
-/** Seats for servers that didn't respond to their last query: unresponsive servers must never delay the others. */
+/**
+ * Seats for servers that didn't respond to their last query: unresponsive servers must never delay
+ * the others.
+ */
 export const SILENT_SEATS = QUERY_SEATS / 4;
 
 /** A server that doesn't respond is queried less and less often, down to once in this time. */
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
-/** A game may load for minutes: at the beginning of a run, it is queried at least once in this time. */
+/**
+ * A game may load for minutes: at the beginning of a run, it is queried at least once in this time.
+ */
 export const LOADING_MS = 20 * 60_000;
 const LONGEST_LOADING_BACKOFF_MS = 60_000;
 
-/** A query that takes longer than this, and than a multiple of the last response's time, is repeated in a seat for silent servers. */
+/**
+ * A query that takes longer than this, and than a multiple of the last response's time, is repeated
+ * in a seat for silent servers.
+ */
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
 
@@ -45,7 +55,9 @@ interface RunHistory {
   earliest?: Way | undefined;
 }
 
-/** How many intervals pass without a query after this many consecutive queries without a response. */
+/**
+ * How many intervals pass without a query after this many consecutive queries without a response.
+ */
 export function restsAfter(failures: number, intervalMs: number, longestMs: number): number {
   const most = Math.max(1, Math.floor(longestMs / intervalMs));
   return Math.min(2 ** (failures - 1), most) - 1;
@@ -75,8 +87,9 @@ interface Queries {
 }
 
 /**
- * Queries the servers of a panel that should be queried, while they are running or have been starting for long, and stores the responses in their records: each
- * once per interval, beginning at a random point within it, and those that don't respond less often.
+ * Queries the servers of a panel that should be queried, while they are running or have been
+ * starting for long, and stores the responses in their records: each once per interval, beginning
+ * at a random point within it, and those that don't respond less often.
  */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
@@ -99,7 +112,10 @@ export class QueryWatch {
     await this.#options.client.stop?.();
   }
 
-  /** Queries these servers from now on; unchanged ones are not touched. `queryHosts` may be queried whatever address they resolve to. */
+  /**
+   * Queries these servers from now on; unchanged ones are not touched. `queryHosts` may be queried
+   * whatever address they resolve to.
+   */
   follow(servers: readonly QueriedServer[], queryHosts?: readonly string[]): void {
     const left = new Set(this.#watched.keys());
     for (const server of servers) {
@@ -158,7 +174,10 @@ export class QueryWatch {
     return 'cause' in queryPlace(server.target) && isListingPending() ? undefined : run;
   }
 
-  /** Queries the server, and once more in a seat for silent servers if the response takes unusually long. */
+  /**
+   * Queries the server, and once more in a seat for silent servers if the response takes unusually
+   * long.
+   */
   async #query(queries: Queries, history: RunHistory): Promise<void> {
     const { clock } = this.#options;
     const { signal } = queries.scope;

@@ -1,4 +1,5 @@
 // Carries what is known of a server's power over a restart of the exporter.
+
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
 import type { LastStop } from '../domain/reading.ts';
 import type { Sample } from '../domain/server.ts';
@@ -6,7 +7,10 @@ import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import { explain, NOTHING_SEEN, type Power, START_JITTER_MS, type Stop } from './power.ts';
 import { compareObservations, type Observation } from './server-samples.ts';
 
-/** The power as of this instant, by ages; undefined if nothing is known. A stop that is pending has no known reason. */
+/**
+ * The power as of this instant, by ages; undefined if nothing is known. A stop that is pending has
+ * no known reason.
+ */
 export function keepPower(power: Power, at: number): KeptPower | undefined {
   const decided =
     power.pending.length === 0 ? power : explain([{ seen: 'time', at: Number.POSITIVE_INFINITY }], power);
@@ -28,7 +32,10 @@ export function keepPower(power: Power, at: number): KeptPower | undefined {
   };
 }
 
-/** The power as it was kept at this instant: whatever comes next follows a gap, in which the exporter was not running. */
+/**
+ * The power as it was kept at this instant: whatever comes next follows a gap, in which the
+ * exporter was not running.
+ */
 export function restorePower(kept: KeptPower, at: number): Power {
   const { state, lastStop } = kept;
   const instant = (ago: number | undefined, unknown = Number.NEGATIVE_INFINITY) =>
@@ -85,12 +92,16 @@ export function keepUptime(
   return { uptimeMs, source, receivedAgo, measuredFromAgo };
 }
 
-/** Is the first sample after a restart of the exporter of another run than the uptime that was kept before it? */
+/**
+ * Is the first sample after a restart of the exporter of another run than the uptime that was kept
+ * before it?
+ */
 export function isOtherRun(kept: KeptUptime, at: number, next: Observation): boolean {
   const { uptimeMs, source, receivedAgo, measuredFromAgo } = kept;
   const [receivedAt, measuredFrom] = [at - receivedAgo, at - measuredFromAgo];
   const before = { state: undefined, uptimeMs, source, receivedAt, measuredFrom };
   if (compareObservations(before, next) === 'restarted') return true;
-  // Whatever happened to the system clock meanwhile. A response of the resources endpoint may be older than the last sample.
+  // Whatever happened to the system clock meanwhile. A response of the resources endpoint may be
+  // older than the last sample.
   return next.uptimeMs > 0 && uptimeMs - next.uptimeMs > POLL_CACHE_MS + START_JITTER_MS;
 }

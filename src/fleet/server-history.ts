@@ -1,3 +1,5 @@
+// The last two hours of one server, written as its samples arrive.
+
 import type { KeptStop, KeptStrip } from '../domain/kept.ts';
 import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/problems.ts';
 import {
@@ -7,7 +9,6 @@ import {
   MAX_CHANGES_KEPT,
   POINTS,
   type RecentHistory,
-  STEP_SECONDS,
   STRIP_POINTS,
   STRIP_STATES,
   type StateChange,
@@ -15,83 +16,29 @@ import {
 } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
+import {
+  type Chunk,
+  NO_PEAK,
+  nextPlace,
+  PEAK_STEPS,
+  PEAKS,
+  SATURATED,
+  SECOND_MS,
+  STEP_MS,
+} from './history-rings.ts';
 import { keepStop, restoreStop } from './restart.ts';
 import { packSteps, unpackSteps } from './strip-steps.ts';
 
-const SECOND_MS = 1_000;
-const STEP_MS = STEP_SECONDS * SECOND_MS;
 const STRIP_STEP_MS = 120_000;
 
-/** How long a peak is remembered, at least; at most one step longer. */
-const PEAK_WINDOW_MS = 60_000;
-const PEAK_STEPS = PEAK_WINDOW_MS / STEP_MS + 1;
-const PEAKS = ['cpu', 'memory'] as const;
-const NO_PEAK = Number.NEGATIVE_INFINITY;
-
-/** In the rings of the two hours, the time at the CPU limit comes after the states. */
-const SATURATED = STRIP_STATES.length;
-
-/** The rings of the two hours that are kept over a restart: those of the known states, and of the time at the CPU limit. */
+/**
+ * The rings of the two hours that are kept over a restart: those of the known states, and of the
+ * time at the CPU limit.
+ */
 const KEPT_RINGS = Array.from({ length: SATURATED }, (_, index) => index + 1);
 
 /** The newest step before the first sample. */
 const NO_STEP = -1;
-
-/** Few enough that the histories of removed servers keep little memory from being freed. */
-const SERVERS_PER_CHUNK = 16;
-
-/** Rings of so many steps of several servers, in one array; steps that were never begun are empty. */
-class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
-  readonly #values: Values;
-  readonly #perServer: number;
-  readonly #steps: number;
-  readonly #empty: number;
-
-  constructor(create: new (length: number) => Values, perServer: number, steps: number, empty: number) {
-    this.#values = new create(SERVERS_PER_CHUNK * perServer * steps);
-    this.#values.fill(empty);
-    this.#perServer = perServer;
-    this.#steps = steps;
-    this.#empty = empty;
-  }
-
-  /** Begins the steps after one up to another: they repeat its values as long as those were fresh, and are empty then. */
-  begin(server: number, after: number, to: number, freshTo = Number.NEGATIVE_INFINITY): void {
-    for (let ring = 0; ring < this.#perServer; ring += 1) {
-      const latest = this.read(server, ring, after);
-      for (let step = Math.max(after + 1, to - this.#steps + 1); step <= to; step += 1) {
-        this.write(server, ring, step, step <= freshTo ? latest : this.#empty);
-      }
-    }
-  }
-
-  /** The value of one of the newest steps. */
-  read(server: number, ring: number, step: number): number {
-    return this.#values[this.#placeOf(server, ring, step)] ?? Number.NaN;
-  }
-
-  write(server: number, ring: number, step: number, value: number): void {
-    this.#values[this.#placeOf(server, ring, step)] = value;
-  }
-
-  // When the clock begins, the steps before are negative.
-  #placeOf(server: number, ring: number, step: number): number {
-    return (server * this.#perServer + ring) * this.#steps + ((step + this.#steps) % this.#steps);
-  }
-}
-
-/** The rings of several histories: with arrays of its own, each of 10,000 servers would need about 300 more bytes. */
-class Chunk {
-  /** Of the last five minutes; 32 bits are enough for a chart. */
-  readonly points = new Rings(Float32Array, CHART_SERIES.length, POINTS, Number.NaN);
-  /** Of the steps that have ended. */
-  readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS - 1, NO_PEAK);
-  /** Of the last two hours: how many seconds each lasted in a step, plus one; 0 if it was not seen in that step. */
-  readonly strip = new Rings(Uint8Array, SATURATED + 1, STRIP_POINTS, 0);
-  taken = 0;
-}
-
-let newest = new Chunk();
 
 export type NetworkCounter = 'networkReceiveBytes' | 'networkTransmitBytes';
 
@@ -121,15 +68,19 @@ type Stopped = Pick<LastStop, 'at'> & Partial<LastStop>;
 type Change = Stopped & { readonly state: ServerState };
 
 /**
- * The last two hours of one server, written as its samples arrive. Everything that is shown of its past is a view of them: charts,
- * peaks, network rates, the strip of its states with the time in each, and its state changes and unwanted stops. Instants are
- * monotonic milliseconds; NaN stands for unknown.
+ * The last two hours of one server, written as its samples arrive. Everything that is shown of its
+ * past is a view of them: charts, peaks, network rates, the strip of its states with the time in
+ * each, and its state changes and unwanted stops. Instants are monotonic milliseconds; NaN stands
+ * for unknown.
  */
 export class ServerHistory {
   readonly #rings: Chunk;
   /** The server's place in them. */
   readonly #place: number;
-  /** The newest steps of the points and of the strip. Samples within a step don't touch the rings, which many servers share. */
+  /**
+   * The newest steps of the points and of the strip. Samples within a step don't touch the rings,
+   * which many servers share.
+   */
   #pointStep = NO_STEP;
   #stripStep = NO_STEP;
   /** The highest values in the newest step of the points. */
@@ -151,16 +102,16 @@ export class ServerHistory {
   #newer = noMark();
 
   constructor() {
-    if (newest.taken === SERVERS_PER_CHUNK) newest = new Chunk();
-    this.#rings = newest;
-    this.#place = newest.taken;
-    newest.taken += 1;
+    const { rings, place } = nextPlace();
+    this.#rings = rings;
+    this.#place = place;
   }
 
   /**
-   * Records an accepted sample, the state that it shows, and whether the server is off although it should run; without a newer
-   * sample, nothing is known after `freshForMs`. `players` is undefined unless the game is queried and responds; the server was at its
-   * CPU limit for `saturatedMs` up to now.
+   * Records an accepted sample, the state that it shows, and whether the server is off although it
+   * should run; without a newer sample, nothing is known after `freshForMs`. `players` is undefined
+   * unless the game is queried and responds; the server was at its CPU limit for `saturatedMs` up
+   * to now.
    */
   sampled(
     sample: Sample,
@@ -210,8 +161,8 @@ export class ServerHistory {
   }
 
   /**
-   * Bytes per second from the second last point up to this sample; NaN if unknown. A rate over one second would jump, and a polled
-   * server's counters don't change between polls.
+   * Bytes per second from the second last point up to this sample; NaN if unknown. A rate over one
+   * second would jump, and a polled server's counters don't change between polls.
    */
   rate(of: NetworkCounter, sample: Mark): number {
     const from = Number.isNaN(this.#older.receivedAt) ? this.#newer : this.#older;
@@ -244,7 +195,10 @@ export class ServerHistory {
     return seconds / SATURATED_WINDOW_SECONDS;
   }
 
-  /** The states of the last two hours, and the unwanted stops of the last hour, by their age at this instant. */
+  /**
+   * The states of the last two hours, and the unwanted stops of the last hour, by their age at this
+   * instant.
+   */
   keep(
     now: number,
     at: number,
@@ -333,7 +287,10 @@ export class ServerHistory {
     this.#add(state, step, 0);
   }
 
-  /** Counts the time since the last call as spent in the state that was seen then, as long as that was fresh. */
+  /**
+   * Counts the time since the last call as spent in the state that was seen then, as long as that
+   * was fresh.
+   */
   #countTo(now: number): void {
     const step = Math.floor(now / STRIP_STEP_MS);
     if (step !== this.#stripStep) {
@@ -380,7 +337,8 @@ export class ServerHistory {
     const isReset =
       sample.networkReceiveBytes < this.#newer.networkReceiveBytes ||
       sample.networkTransmitBytes < this.#newer.networkTransmitBytes;
-    // The oldest mark is written over: a new one every five seconds would live until the whole heap is collected.
+    // The oldest mark is written over: a new one every five seconds would live until the whole heap
+    // is collected.
     const mark = this.#older;
     this.#older = isReset ? noMark() : this.#newer;
     this.#newer = mark;

@@ -1,3 +1,5 @@
+// One server's entry in the store: everything that was seen and counted of it.
+
 import { isFact } from '../diagnosis/causes.ts';
 import { whyDown } from '../diagnosis/down.ts';
 import type { KeptServer } from '../domain/kept.ts';
@@ -43,11 +45,14 @@ import {
 } from './power.ts';
 import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
 import { type NetworkCounter, ServerHistory } from './server-history.ts';
-import { logStop } from './server-log.ts';
 import { ServerSamples } from './server-samples.ts';
+import { logStop } from './stop-log.ts';
 import { isStuck, stuckProblem } from './stuck.ts';
 
-/** With what records decide the reasons of stops on time, and log what they see; shared by all servers of a panel. */
+/**
+ * With what records decide the reasons of stops on time, and log what they see; shared by all
+ * servers of a panel.
+ */
 export interface RecordContext {
   readonly clock: Pick<Clock, 'now' | 'schedule'>;
   readonly log: Logger;
@@ -81,9 +86,15 @@ export class ServerRecord implements ServerReading {
   #history: ServerHistory | undefined;
   readonly #context: RecordContext | undefined;
   #cancelDecision: Cancel | undefined;
-  /** What was kept before a restart of the exporter, until the first sample after it; its instants are relative to `at`. */
+  /**
+   * What was kept before a restart of the exporter, until the first sample after it; its instants
+   * are relative to `at`.
+   */
   #kept: { readonly server: KeptServer; readonly at: number } | undefined;
-  /** Restores the history before a restart, once it is needed: that takes most of the time, and starting takes less without. */
+  /**
+   * Restores the history before a restart, once it is needed: that takes most of the time, and
+   * starting takes less without.
+   */
   #restorePast: ((history: ServerHistory) => void) | undefined;
   /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
   #isUnscraped = false;
@@ -126,7 +137,10 @@ export class ServerRecord implements ServerReading {
     return this.#power.pending.length > 0;
   }
 
-  /** Identifies the current run of the server, as far as starts are seen; undefined unless it is known to be running. */
+  /**
+   * Identifies the current run of the server, as far as starts are seen; undefined unless it is
+   * known to be running.
+   */
   runAt(now: number): number | undefined {
     // Players may be on a server that has been starting for long.
     const isUp =
@@ -143,7 +157,8 @@ export class ServerRecord implements ServerReading {
 
   isFresh(now: number): boolean {
     const samples = this.#samples;
-    // Sockets may stay open, and samples recent, for some time after the panel has blocked the server.
+    // Sockets may stay open, and samples recent, for some time after the panel has blocked the
+    // server.
     if (samples === undefined || samples.isFrozen || this.status.condition === 'blocked') return false;
     return now - samples.newest.receivedAt <= this.#stalenessMs;
   }
@@ -162,7 +177,8 @@ export class ServerRecord implements ServerReading {
     const { source, receivedAt, memoryLimitBytes } = samples.newest;
     const cpuLimit = finiteLimit(limits.cpuCores);
     const memoryLimit = memoryLimitOf(limits, memoryLimitBytes);
-    // A blocked server has no samples, but the limits that the configuration or the server list gives.
+    // A blocked server has no samples, but the limits that the configuration or the server list
+    // gives.
     const given: Limits = isFresh || isBlocked ? limits : {};
     const history = isFresh ? this.#history : undefined;
     const rate = (of: NetworkCounter) => known(Math.round(history?.rate(of, sample) ?? Number.NaN));
@@ -263,7 +279,10 @@ export class ServerRecord implements ServerReading {
     return { panel: target.panel, id, seenAt, power, uptime, ...history };
   }
 
-  /** Continues with what was kept before a restart of the exporter; for a server of which nothing is known yet. */
+  /**
+   * Continues with what was kept before a restart of the exporter; for a server of which nothing is
+   * known yet.
+   */
   restore(server: KeptServer, clock: Pick<Clock, 'now' | 'toUnixMs'>): void {
     const now = clock.now();
     // If the system clock was set back, it was kept just now, as far as it shows.
@@ -331,7 +350,10 @@ export class ServerRecord implements ServerReading {
     return reason !== undefined;
   }
 
-  /** The newest query's result while it may be shown: the run that was queried is known to continue, and it isn't stale. */
+  /**
+   * The newest query's result while it may be shown: the run that was queried is known to continue,
+   * and it isn't stale.
+   */
   #shownQuery(now: number): QueryReading | undefined {
     const { query } = this;
     return query !== undefined && query.run === this.runAt(now) ? valid(query, now) : undefined;
@@ -421,7 +443,9 @@ export class ServerRecord implements ServerReading {
     this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
   }
 
-  /** Is the first sample after a restart of the exporter of another run than the last one before it? */
+  /**
+   * Is the first sample after a restart of the exporter of another run than the last one before it?
+   */
   #isOtherRun(next: Sample): boolean {
     const kept = this.#kept;
     return kept?.server.uptime !== undefined && isOtherRun(kept.server.uptime, kept.at, next);
@@ -487,7 +511,8 @@ function known(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-// Rounded to milliseconds, because anything finer is clock noise. The origin is the Unix time of the monotonic zero.
+// Rounded to milliseconds, because anything finer is clock noise. The origin is the Unix time of
+// the monotonic zero.
 function unixSeconds(monotonicMs: number, originMs: number): number {
   return Math.round(originMs + monotonicMs) / 1_000;
 }

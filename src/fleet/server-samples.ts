@@ -1,3 +1,5 @@
+// The newest sample of one server, and what is counted over its samples.
+
 import { SATURATED_FROM } from '../domain/problems.ts';
 import {
   finiteLimit,
@@ -10,13 +12,14 @@ import {
 import { isOutdated, type Power, START_JITTER_MS } from './power.ts';
 
 /**
- * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of silence, so this is the
- * second response.
+ * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of
+ * silence, so this is the second response.
  */
 const FROZEN_AFTER_MS = 20_000;
 
 /**
- * A sample after such a silence was requested: nodes whose statistics died still respond, but no longer send samples on their own.
+ * A sample after such a silence was requested: nodes whose statistics died still respond, but no
+ * longer send samples on their own.
  */
 const ASKED_AFTER_MS = 10_000;
 
@@ -30,21 +33,36 @@ const COUNTERS = [
   'diskWrittenBytes',
 ] as const;
 
-/** A longer gap between samples isn't counted as observed or running time, and no CPU time is assumed for it. */
+/**
+ * A longer gap between samples isn't counted as observed or running time, and no CPU time is
+ * assumed for it.
+ */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
-/** The longest gap that counts toward saturation, because usage is only known at one-second resolution. */
+/**
+ * The longest gap that counts toward saturation, because usage is only known at one-second
+ * resolution.
+ */
 const MAX_SATURATED_GAP_MS = 5_000;
 
-/** What is kept of one server's samples; created with the first, so that starting thousands of servers takes less work. */
+/**
+ * What is kept of one server's samples; created with the first, so that starting thousands of
+ * servers takes less work.
+ */
 export class ServerSamples {
-  /** The newest accepted sample as exported: counters never decrease without a restart, and the memory limit survives polls. */
+  /**
+   * The newest accepted sample as exported: counters never decrease without a restart, and the
+   * memory limit survives polls.
+   */
   readonly newest = new Sample();
   /** When the server started; stable between samples of one run; NaN if off or unknown. */
   startedAt = Number.NaN;
   /** The node repeats the newest sample although the server continues to run. */
   isFrozen = false;
-  /** For how long the server was monitored, was running, and was at its limits, on the monotonic clock. */
+  /**
+   * For how long the server was monitored, was running, and was at its limits, on the monotonic
+   * clock.
+   */
   observedMs = 0;
   runningMs = 0;
   cpuSaturatedMs = 0;
@@ -57,7 +75,9 @@ export class ServerSamples {
   #heldSince: number | undefined;
   /** Events may have been missed since the newest sample. */
   #isInterrupted = false;
-  /** The server was seen off or starting since the newest sample, so that its counters may restart. */
+  /**
+   * The server was seen off or starting since the newest sample, so that its counters may restart.
+   */
   #mayReset = false;
   #starts = 0;
   /** When the last sample arrived over the socket, whether or not it was accepted. */
@@ -95,7 +115,10 @@ export class ServerSamples {
     return isOutdated(power, next, order === 'restarted') ? 'older' : order;
   }
 
-  /** Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is of another run. */
+  /**
+   * Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is
+   * of another run.
+   */
   accept(next: Sample, restarted: boolean, power: Power, limits: Limits): boolean {
     const { source, receivedAt, uptimeMs } = next;
     const { source: sourceBefore, receivedAt: before, uptimeMs: uptimeBefore } = this.newest;
@@ -118,7 +141,10 @@ export class ServerSamples {
     return true;
   }
 
-  /** Does the node repeat the uptime of a running server, as nodes with dead statistics do? Old daemons send no uptime. */
+  /**
+   * Does the node repeat the uptime of a running server, as nodes with dead statistics do? Old
+   * daemons send no uptime.
+   */
   #isStandingStill({ source, uptimeMs, receivedAt, measuredFrom }: Sample, power: Power): boolean {
     const isUp = uptimeMs > 0 && !isOff(power.state);
     const wasAskedFor = source === 'poll' || receivedAt - this.#socketSampleAt > ASKED_AFTER_MS;
@@ -126,8 +152,8 @@ export class ServerSamples {
   }
 
   /**
-   * A counter decreases only if the server may have been restarted. Otherwise a single late value would look like a reset, and so like a
-   * terabyte of traffic.
+   * A counter decreases only if the server may have been restarted. Otherwise a single late value
+   * would look like a reset, and so like a terabyte of traffic.
    */
   #show(next: Sample, mayReset: boolean): void {
     const { newest } = this;
@@ -189,12 +215,15 @@ export type Observation = Readonly<
   Pick<Sample, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
 >;
 
-/** How a new sample relates to the newest one before it: measured before it, so that it must not replace it, or of another run. */
+/**
+ * How a new sample relates to the newest one before it: measured before it, so that it must not
+ * replace it, or of another run.
+ */
 export type SampleOrder = 'newer' | 'older' | 'restarted';
 
 /**
- * Determines which of two observations of a server is newer, as far as their uptimes and sources show; pure. An unknown uptime is NaN,
- * for which every comparison is false.
+ * Determines which of two observations of a server is newer, as far as their uptimes and sources
+ * show; pure. An unknown uptime is NaN, for which every comparison is false.
  */
 export function compareObservations(
   previous: Observation,
@@ -228,12 +257,14 @@ function isOfAnotherRun(previous: Observation, next: Observation, isUninterrupte
   // The uptime fell to no more than the time passed since: only a restart explains that.
   if (after < before) {
     const elapsed = next.receivedAt - receivedAt;
-    // Two consecutive frames of one socket: if they were swapped, the later one would look like a restart.
+    // Two consecutive frames of one socket: if they were swapped, the later one would look like a
+    // restart.
     const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
     return after <= (isPair ? elapsed : sinceMeasured(previous, next));
   }
-  // The uptime grew, but the run that it counts began after the previous observation: a restart during a gap longer than the
-  // previous run. A frame delayed by a slow network looks the same, so this applies only to gaps; without growth, it is frozen.
+  // The uptime grew, but the run that it counts began after the previous observation: a restart
+  // during a gap longer than the previous run. A frame delayed by a slow network looks the same, so
+  // this applies only to gaps; without growth, it is frozen.
   const startedFrom = next.measuredFrom - after;
   const beganAfter =
     startedFrom >= previous.measuredFrom && startedFrom - (receivedAt - before) > START_JITTER_MS;

@@ -1,6 +1,9 @@
 // Packs the steps of a server's strip into a short text.
 
-/** Values are below this; a byte from it on repeats the value before it, once more for each step above. */
+/**
+ * Values are below this; a byte from it on repeats the value before it, once more for each step
+ * above.
+ */
 const REPEAT = 128;
 
 /** The values of each ring over all steps, as base64; runs of the same value take two bytes. */
@@ -31,7 +34,10 @@ export function packSteps(
   return Buffer.from(bytes).toString('base64');
 }
 
-/** Calls `write` with each value above 0 in such a text; one that is too short ends early, and what is too long is ignored. */
+/**
+ * Calls `write` with each value above 0 in such a text; one that is too short ends early, and what
+ * is too long is ignored.
+ */
 export function unpackSteps(
   text: string,
   steps: number,

@@ -1,4 +1,5 @@
-// What is wrong with a server that stays in a transition between power states.
+// The problem of a server that stays in a transition between power states.
+
 import { type Problem, STARTING_SECONDS, STOPPING_SECONDS } from '../domain/problems.ts';
 import type { ServerState } from '../domain/server.ts';
 
@@ -14,8 +15,9 @@ export function isStuck(state: ServerState, forMs: number): boolean {
 }
 
 /**
- * The problem of a server that has been in a transition for so long that it probably won't end; undefined if it hasn't. `isAnswering`
- * tells whether its game responds to queries, and so lets players join.
+ * The problem of a server that has been in a transition for so long that it probably won't end;
+ * undefined if it hasn't. `isAnswering` tells whether its game responds to queries, and so lets
+ * players join.
  */
 export function stuckProblem(state: ServerState, forMs: number, isAnswering: boolean): Problem | undefined {
   if (!isStuck(state, forMs)) return undefined;

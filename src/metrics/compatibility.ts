@@ -1,13 +1,19 @@
+// Metrics under the names of other exporters, for dashboards made for them.
+
 import type { Snapshot } from '../domain/reading.ts';
 import { identityOf, type Limit, type Limits, MIB, type ServerTarget } from '../domain/server.ts';
 
-/** What the metric names of pterodactyl_exporter begin with, and those of pelican-exporter, which has the same metrics. */
+/**
+ * What the metric names of pterodactyl_exporter begin with, and those of pelican-exporter, which
+ * has the same metrics.
+ */
 export const COMPATIBILITY_PREFIXES = {
   pterodactyl_exporter: 'pterodactyl_server_',
   pelican_exporter: 'pelican_server_',
 } as const;
 
-// A panel's percentages have three decimals, and a byte is a millionth of a mebibyte: finer digits come from the division.
+// A panel's percentages have three decimals, and a byte is a millionth of a mebibyte: finer digits
+// come from the division.
 const scaled = (factor: number, unlimited: number) => (value: Limit | undefined) =>
   typeof value === 'number' ? Math.round(value * factor * 1e6) / 1e6 : value && unlimited;
 const mebibytes = scaled(1 / MIB, 0);
@@ -43,7 +49,10 @@ const TABLE: Readonly<Record<string, readonly [string, ReadValue]>> = {
   ],
 };
 
-/** The families of another exporter, so that dashboards made for it keep working; limits are shown together with usage. */
+/**
+ * The families of another exporter, so that dashboards made for it keep working; limits are shown
+ * together with usage.
+ */
 export const compatibilityFamilies = (prefix: string) =>
   Object.entries(TABLE).map(([name, [replacement, read]]) => ({
     name: prefix + name,
@@ -54,7 +63,10 @@ export const compatibilityFamilies = (prefix: string) =>
     read: (snapshot: Snapshot) => read(snapshot, snapshot.collection_up === 1 ? snapshot.target.limits : {}),
   }));
 
-/** The labels of those families: the server's name and its short identifier, which is the beginning of its UUID. */
+/**
+ * The labels of those families: the server's name and its short identifier, which is the beginning
+ * of its UUID.
+ */
 export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
   return { server_name: name, id: identityOf({ id: uuid ?? id }) };
 }

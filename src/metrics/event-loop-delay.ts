@@ -1,7 +1,12 @@
+// Gauges of how late the event loop is.
+
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/** Milliseconds between two looks at the event loop: prom-client's 10 wake an idle process 100 times a second. */
+/**
+ * Milliseconds between two looks at the event loop: prom-client's 10 wake an idle process 100 times
+ * a second.
+ */
 const EVERY_MS = 250;
 
 /** For prom-client: its own monitor never looks. */
@@ -23,7 +28,10 @@ const VALUES: Readonly<Record<string, readonly [what: string, read: ReadDelay]>>
   p99: ['99th percentile', (of) => delay(of.percentile(99))],
 };
 
-/** Replaces prom-client's gauges, whose values contain the time between two looks: these are delays, since the last scrape. */
+/**
+ * Replaces prom-client's gauges, whose values contain the time between two looks: these are delays,
+ * since the last scrape.
+ */
 export function collectEventLoopDelays(registry: Registry): void {
   const histogram = monitorEventLoopDelay({ resolution: EVERY_MS });
   histogram.enable();

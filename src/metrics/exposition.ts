@@ -1,3 +1,5 @@
+// Renders families of metrics in Prometheus's text format.
+
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
@@ -17,8 +19,8 @@ import type { SelfMetrics } from './self.ts';
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Subjects per block of text: enough to make the overhead of a block negligible, and few enough that its
- * string is written out before the garbage collector has to move it.
+ * Subjects per block of text: enough to make the overhead of a block negligible, and few enough
+ * that its string is written out before the garbage collector has to move it.
  */
 const BLOCK_SUBJECTS = 16;
 
@@ -81,7 +83,9 @@ function header({ name, help, type }: Family<never>): string {
   return `# HELP ${name} ${text}\n# TYPE ${name} ${type}\n`;
 }
 
-/** Renders one family over subjects whose common labels are given in the same order, block by block. */
+/**
+ * Renders one family over subjects whose common labels are given in the same order, block by block.
+ */
 export function* renderFamily<Subject>(
   family: Family<Subject>,
   subjects: readonly Subject[],
@@ -108,8 +112,9 @@ export function* renderFamily<Subject>(
 }
 
 /**
- * The fleet's families in the text format, block by block, separated by empty lines. A block is a bounded
- * piece of work and may be empty. `compatibility` is the prefix of another exporter's families, if they are added.
+ * The fleet's families in the text format, block by block, separated by empty lines. A block is a
+ * bounded piece of work and may be empty. `compatibility` is the prefix of another exporter's
+ * families, if they are added.
  */
 export function* renderFleet(
   fleet: FleetReading,
@@ -146,7 +151,8 @@ function* renderCompatibility(
   for (const [index, snapshot] of snapshots.entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
     const text = otherLabels(snapshot.target);
-    // These labels don't include the panel, so a server listed under two panels would have duplicate series.
+    // These labels don't include the panel, so a server listed under two panels would have
+    // duplicate series.
     if (!labels.has(text)) labels.set(text, snapshot);
   }
   const subjects = [...labels.values()];

@@ -1,3 +1,5 @@
+// The metric families of servers and panels, as data.
+
 import { FIELD_ENTRIES, type FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from '../domain/fields.ts';
 import {
   NO_STOPS,
@@ -18,7 +20,10 @@ export interface Family<Subject> {
   readonly help: string;
   /** Labels in addition to those that every series of the subject has. */
   readonly labels: readonly string[];
-  /** The value, or the values of its labels in their order and the value; undefined if unknown: absent, never 0. */
+  /**
+   * The value, or the values of its labels in their order and the value; undefined if unknown:
+   * absent, never 0.
+   */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
 }
 
@@ -48,7 +53,9 @@ const NO_STOP_ROWS = stopRows(NO_STOPS);
 /** What the name of every family about a server begins with. */
 export const SERVER_PREFIX = 'gameserver_';
 
-/** A family for each of these fields, with a series for each thing of the subject that has a value. */
+/**
+ * A family for each of these fields, with a series for each thing of the subject that has a value.
+ */
 function familiesOf<Subject, Name extends string>(
   prefix: string,
   fields: Readonly<Record<Name, string>>,
@@ -100,8 +107,8 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
         'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
         ['reason'],
       ),
-      // A monitored server isn't blocked, whatever the server list shows. The same applies to a server whose panel or API key is the
-      // problem.
+      // A monitored server isn't blocked, whatever the server list shows. The same applies to a
+      // server whose panel or API key is the problem.
       read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
     },
   ],
@@ -124,10 +131,16 @@ function numberFamily(name: FieldName, help: string): Family<Snapshot> {
   return { ...headOf(`${SERVER_PREFIX}${name}`, help), read: (snapshot) => snapshot[name] };
 }
 
-/** What the metrics show of a panel at one instant: each problem once, and what is known of its nodes. */
+/**
+ * What the metrics show of a panel at one instant: each problem once, and what is known of its
+ * nodes.
+ */
 export type PanelView = ReturnType<typeof panelViewOf>;
 
-/** The view of a panel at the monotonic instant `now`; looks at each of its servers once, to determine the state of the nodes. */
+/**
+ * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to
+ * determine the state of the nodes.
+ */
 export function panelViewOf(panel: PanelReading, now: number) {
   const { name, up, problems } = panel;
   const byCause = new Map(problems.toReversed().map((problem) => [problem.cause, problem]));
@@ -171,7 +184,8 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     read: ({ nodes }) =>
       nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[[name, problem.cause], 1]])),
   },
-  // What the panel's application API reports for each node; absent unless the configuration has `nodes`.
+  // What the panel's application API reports for each node; absent unless the configuration has
+  // `nodes`.
   ...familiesOf('node_', NODE_FIELDS, ['node'], ({ capacities }: PanelView) =>
     capacities.map((node) => [[node.name], node]),
   ),

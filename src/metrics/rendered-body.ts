@@ -1,3 +1,5 @@
+// Renders a response body block by block, compresses it, and shares it among requests.
+
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
@@ -22,12 +24,16 @@ export type Blocks = Iterable<string | Promise<string>>;
 export type WalkKind = 'scrape' | 'view';
 
 /**
- * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of servers because the cost of a
- * step varies by a factor of ten between families, and between machines.
+ * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of
+ * servers because the cost of a step varies by a factor of ten between families, and between
+ * machines.
  */
 const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 
-/** How long a view rests before each slice while a scrape is rendered, in milliseconds: it then takes a sixteenth of the time. */
+/**
+ * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
+ * takes a sixteenth of the time.
+ */
 const REST_MS = 30;
 
 /** A walk over the fleet, in slices. */
@@ -38,7 +44,10 @@ export interface Walk {
   end(): void;
 }
 
-/** Shares the event loop between walks over the fleet and everything else. Views give way to scrapes. */
+/**
+ * Shares the event loop between walks over the fleet and everything else. Views give way to
+ * scrapes.
+ */
 export class Slices {
   readonly #now: () => number;
   #scrapes = 0;
@@ -82,27 +91,38 @@ export function isScraped(): boolean {
   return EVENT_LOOP.isScraped;
 }
 
-/** Resolves when a response other than a scrape's may be made: after a rest if a scrape is being rendered. */
+/**
+ * Resolves when a response other than a scrape's may be made: after a rest if a scrape is being
+ * rendered.
+ */
 export async function giveWay(): Promise<void> {
   const walk = EVENT_LOOP.begin('view');
   await walk.pause();
   walk.end();
 }
 
-/** Exposition text and JSON are so repetitive that higher levels save a few percent for three times the CPU time. */
+/**
+ * Exposition text and JSON are so repetitive that higher levels save a few percent for three times
+ * the CPU time.
+ */
 const GZIP_LEVEL = 3;
 
 /** Size of the compressor's buffers: a few large ones cost less than many of the default 16 KiB. */
 const GZIP_CHUNK_BYTES = 128 * 1024;
 
-/** Renders text as a body, in slices of a few milliseconds, so that a large fleet delays no socket. */
+/**
+ * Renders text as a body, in slices of a few milliseconds, so that a large fleet delays no socket.
+ */
 export async function renderBody(blocks: Blocks, encoding: Encoding, kind: WalkKind): Promise<RenderedBody> {
   const pieces = encodeChunks(blocks, kind);
   const chunks = await (encoding === 'gzip' ? compress(pieces) : copy(pieces));
   return { chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
 }
 
-/** Compresses off the event loop while the body is still being rendered, so that only one piece is uncompressed at a time. */
+/**
+ * Compresses off the event loop while the body is still being rendered, so that only one piece is
+ * uncompressed at a time.
+ */
 async function compress(pieces: AsyncIterable<Buffer>): Promise<readonly Uint8Array[]> {
   const gzip = createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES });
   const consume = promisify<Uint8Array, void>((piece, done) => gzip.write(piece, done));
@@ -131,8 +151,9 @@ const CHUNK_BYTES = 256 * 1024;
 const MAX_UTF8_BYTES = 3;
 
 /**
- * Encodes blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer, so each is valid only until the next
- * is requested; otherwise every scrape of a large fleet would leave tens of megabytes to the garbage collector.
+ * Encodes blocks of text as UTF-8, in pieces of bounded size. All pieces share one buffer, so each
+ * is valid only until the next is requested; otherwise every scrape of a large fleet would leave
+ * tens of megabytes to the garbage collector.
  */
 export async function* encodeChunks(
   blocks: Blocks,
@@ -164,15 +185,19 @@ export async function* encodeChunks(
 
 /** How renders are shared. */
 export interface Sharing {
-  /** A render is shared with requests that arrive within this many milliseconds of its start. Later requests get the next one. */
+  /**
+   * A render is shared with requests that arrive within this many milliseconds of its start. Later
+   * requests get the next one.
+   */
   readonly sharedForMs: number;
   /** Whether that includes requests that arrive after its end. */
   readonly isKept: boolean;
 }
 
 /**
- * A state that changed 100 ms ago must not be missing in a scrape, and with 10,000 servers a render takes longer than that. A finished
- * one isn't shared, so that a scrape shows everything that happened before it.
+ * A state that changed 100 ms ago must not be missing in a scrape, and with 10,000 servers a render
+ * takes longer than that. A finished one isn't shared, so that a scrape shows everything that
+ * happened before it.
  */
 export const SCRAPES: Sharing = { sharedForMs: 50, isKept: false };
 

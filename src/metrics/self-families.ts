@@ -1,3 +1,5 @@
+// The exporter's metrics about itself, as data.
+
 import {
   CONDITIONS,
   type FleetReading,
@@ -23,11 +25,16 @@ export interface SelfFacts {
   readonly fleet: FleetReading;
   /** The address of a panel without secrets; undefined if the panel isn't configured any more. */
   readonly panelUrl?: (panel: string) => string | undefined;
-  /** The open file limit that a socket to every server requires, and that of the process, infinite if unknown; no metrics if absent. */
+  /**
+   * The open file limit that a socket to every server requires, and that of the process, infinite
+   * if unknown; no metrics if absent.
+   */
   readonly descriptors?: () => { readonly required: number; readonly allowed: number };
 }
 
-/** The last attempt to load the configuration, and when one last succeeded, in Unix milliseconds. */
+/**
+ * The last attempt to load the configuration, and when one last succeeded, in Unix milliseconds.
+ */
 export interface Reload {
   readonly successful: boolean;
   readonly successAtMs: number | undefined;
@@ -116,7 +123,9 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
   ),
 ];
 
-/** The numbers of servers by panel and word, which are 0 for every word of every configured panel. */
+/**
+ * The numbers of servers by panel and word, which are 0 for every word of every configured panel.
+ */
 function tally(fleet: FleetReading, words: readonly string[], wordOf: (server: ServerReading) => string) {
   const counts = new Map(
     fleet.panels().map(({ name }) => [name, new Map(words.map((word) => [word, 0]))] as const),
@@ -148,7 +157,10 @@ function panelGauge(
   return { ...headOf(SELF_PREFIX + name, help, ['panel']), read };
 }
 
-/** Gauges of each panel: the state of its API budget and server list, and what the configuration requires of the panel. */
+/**
+ * Gauges of each panel: the state of its API budget and server list, and what the configuration
+ * requires of the panel.
+ */
 export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
   panelGauge(
     'api_budget_used_calls_per_minute',

@@ -1,3 +1,5 @@
+// Counts what happens in the exporter, for its metrics about itself.
+
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client';
 import type { PanelReading } from '../domain/reading.ts';
 import {
@@ -10,7 +12,10 @@ import { collectEventLoopDelays, NEVER_MS } from './event-loop-delay.ts';
 import type { Family } from './families.ts';
 import { PANEL_GAUGES, type Reload, SELF_GAUGES, SELF_PREFIX, type SelfFacts } from './self-families.ts';
 
-/** Events that a panel's daemon is known to send: first those of its protocol, then those seen in the field. */
+/**
+ * Events that a panel's daemon is known to send: first those of its protocol, then those seen in
+ * the field.
+ */
 export const KNOWN_EVENTS: readonly string[] = [
   'auth success',
   'status',
@@ -36,18 +41,27 @@ export const KNOWN_EVENTS: readonly string[] = [
 /** The label value for every unknown event, status or failure. */
 const OTHER = 'other';
 
-/** An HTTP status, or one of the exporter's own words for a failure; the text of an error doesn't match either. */
+/**
+ * An HTTP status, or one of the exporter's own words for a failure; the text of an error doesn't
+ * match either.
+ */
 const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
 
 /** What is counted of one panel. */
 interface PanelCounts {
-  /** As plain numbers: a fleet sends ten thousand messages a second, and only a scrape needs them in another form. */
+  /**
+   * As plain numbers: a fleet sends ten thousand messages a second, and only a scrape needs them in
+   * another form.
+   */
   readonly messages: ReadonlyMap<string, { n: number }>;
   rateLimited: number;
   readonly telemetry: Required<PanelTelemetry>;
 }
 
-/** Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool rejects them. */
+/**
+ * Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool
+ * rejects them.
+ */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -94,7 +108,8 @@ export class SelfMetrics {
     name: `${SELF_PREFIX}api_request_duration_seconds`,
     help: "Duration of calls to the panel's API, in seconds.",
     labelNames: ['panel', 'endpoint'],
-    // A panel responds from its cache in about 50 ms, or after up to 20 s if a node doesn't respond; 25 s is the timeout.
+    // A panel responds from its cache in about 50 ms, or after up to 20 s if a node doesn't
+    // respond; 25 s is the timeout.
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 25],
     registers: [this.#registry],
   });
@@ -130,7 +145,10 @@ export class SelfMetrics {
     this.#internalErrors.inc();
   }
 
-  /** Records that the configuration was loaded, or failed to load, at this Unix time in milliseconds. */
+  /**
+   * Records that the configuration was loaded, or failed to load, at this Unix time in
+   * milliseconds.
+   */
   configLoaded(successful: boolean, unixMs: number): void {
     this.#reload = { successful, successAtMs: successful ? unixMs : this.#reload?.successAtMs };
   }
@@ -170,7 +188,10 @@ export class SelfMetrics {
     }
   }
 
-  /** Drops the counts of all other panels at every scrape, because sessions of a panel that was removed may still be ending. */
+  /**
+   * Drops the counts of all other panels at every scrape, because sessions of a panel that was
+   * removed may still be ending.
+   */
   async #dropOthers(panels: ReadonlySet<string>): Promise<void> {
     const isOther = (panel: unknown) => !panels.has(String(panel));
     for (const metric of [this.#badMessages, this.#reconnects, this.#apiRequests, this.#apiRequestDuration]) {

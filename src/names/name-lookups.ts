@@ -12,18 +12,24 @@ export type Addresses = readonly LookupAddress[];
 /** Looks up a name with the system's resolver. A lookup that has begun can't be ended. */
 export type LookUp = (name: string) => Promise<Addresses>;
 
-/** Resolves a name for one panel. Rejects with the resolver's error, or with the signal's reason as soon as it aborts. */
+/**
+ * Resolves a name for one panel. Rejects with the resolver's error, or with the signal's reason as
+ * soon as it aborts.
+ */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<Addresses>;
 
 export type NameLookups = ReturnType<typeof systemNames>;
 
-/** Uses the system's resolver, and keeps its order. Like Node's own connections, it asks only for usable address families. */
+/**
+ * Uses the system's resolver, and keeps its order. Like Node's own connections, it asks only for
+ * usable address families.
+ */
 const systemLookUp: LookUp = (name) => dns.promises.lookup(name, { all: true, hints: dns.ADDRCONFIG });
 
 /**
- * The lookups of this process. Each occupies a thread, for many seconds if the name server doesn't respond, and Node.js uses half of
- * its threads for them. Therefore a panel has at most two at once, or one if two are half of the threads, and callers that need the
- * same name share one.
+ * The lookups of this process. Each occupies a thread, for many seconds if the name server doesn't
+ * respond, and Node.js uses half of its threads for them. Therefore a panel has at most two at
+ * once, or one if two are half of the threads, and callers that need the same name share one.
  */
 export function systemNames(lookUp: LookUp = systemLookUp) {
   const perPanel = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) > 4 ? 2 : 1;
@@ -54,12 +60,15 @@ export function systemNames(lookUp: LookUp = systemLookUp) {
 }
 
 /**
- * The addresses of a name are used again for this long, in milliseconds: after a fault, all servers of a node connect at once, and
- * to look the name up takes longer than most of a connect.
+ * The addresses of a name are used again for this long, in milliseconds: after a fault, all servers
+ * of a node connect at once, and to look the name up takes longer than most of a connect.
  */
 const KEPT_MS = 1_000;
 
-/** Resolves names for connections. The timeout must be shorter than theirs, so that the name is identified as the cause. */
+/**
+ * Resolves names for connections. The timeout must be shorter than theirs, so that the name is
+ * identified as the cause.
+ */
 export function nodeLookup(
   resolve: ResolveName,
   { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
@@ -156,9 +165,10 @@ function hostProblem(
 }
 
 /**
- * Resolves the names of a panel's nodes. A name is rejected if any of its addresses is forbidden: checking the name alone would let
- * a hostile panel reach whatever listens there. Names may lead anywhere if the operator listed them in `socket_hosts`, and to
- * local addresses if the panel is on this machine.
+ * Resolves the names of a panel's nodes. A name is rejected if any of its addresses is forbidden:
+ * checking the name alone would let a hostile panel reach whatever listens there. Names may lead
+ * anywhere if the operator listed them in `socket_hosts`, and to local addresses if the panel is on
+ * this machine.
  */
 export function guardedNames(
   { panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>,

@@ -1,12 +1,17 @@
 // What holds for all addresses of one scheme, host and port, found out once.
 
-/** Only the plainest form, so that whatever reads the address finds the same host, and a path behind it. */
+/**
+ * Only the plainest form, so that whatever reads the address finds the same host, and a path behind
+ * it.
+ */
 const SITE = /^wss?:\/\/[a-z0-9.-]+(?::\d{1,5})?\/(?=[\w./-]*$)/;
 
 /** More than any panel has; a panel that gives more has them found out again. */
 const MAX_SITES = 1_000;
 
-/** Calls `read` once for all addresses that differ only in their paths, if they have the usual form. */
+/**
+ * Calls `read` once for all addresses that differ only in their paths, if they have the usual form.
+ */
 export function perSite<Found>(read: (address: string) => Found): (address: string) => Found {
   const found = new Map<string, Found>();
   return (address) => {

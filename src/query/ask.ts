@@ -1,3 +1,5 @@
+// Queries one server's game: where, in which ways, and within which time.
+
 import dns, { type SrvRecord } from 'node:dns';
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
@@ -37,7 +39,10 @@ export interface AskOptions {
   /** Of this panel alone, so that its games' responses can't delay those of others. */
   readonly client: QueryClient;
   readonly policy: QueryPolicy;
-  /** Does a port of the server's address belong to another server of any panel, according to the server lists? */
+  /**
+   * Does a port of the server's address belong to another server of any panel, according to the
+   * server lists?
+   */
   readonly isTaken: (server: ServerTarget, port: number) => boolean;
   readonly resolve: ResolveName;
   readonly findService: (name: string) => Promise<Pick<SrvRecord, 'name' | 'port'> | undefined>;
@@ -48,7 +53,10 @@ export interface AskOptions {
 /** The result of one query, and how long it took. */
 export type Asked = Answer & Pick<QueryReading, 'query_duration_seconds'>;
 
-/** Queries a server's game once for its players; never rejects, and ends in time. After an abort, the result is meaningless. */
+/**
+ * Queries a server's game once for its players; never rejects, and ends in time. After an abort,
+ * the result is meaningless.
+ */
 export async function askPlayers(
   server: ServerTarget,
   options: AskOptions,
@@ -112,13 +120,16 @@ export async function findService(name: string, resolver = SERVICE_RESOLVER) {
 /** Where a server is queried. */
 export interface Place extends Required<Endpoint> {
   /**
-   * The port was configured as the one that responds to queries, so only this port is queried. Otherwise it is the port that players
-   * connect to, and the ports derived from it by the game's own rule and the server's other ports are queried as well.
+   * The port was configured as the one that responds to queries, so only this port is queried.
+   * Otherwise it is the port that players connect to, and the ports derived from it by the game's
+   * own rule and the server's other ports are queried as well.
    */
   readonly isQueryPort: boolean;
 }
 
-/** Where a server is queried, from its configuration and its default allocation; or why it can't be. */
+/**
+ * Where a server is queried, from its configuration and its default allocation; or why it can't be.
+ */
 export function queryPlace({
   query,
   address,
@@ -143,8 +154,8 @@ function missingWords(configured: Endpoint | undefined, listed: Endpoint | undef
 const MAX_ADDRESSES = 4;
 
 /**
- * The IP addresses to query for a host, or why there is none. A name is resolved once, and the result is both checked and used, so
- * a later change of the name doesn't matter.
+ * The IP addresses to query for a host, or why there is none. A name is resolved once, and the
+ * result is both checked and used, so a later change of the name doesn't matter.
  */
 export async function allowedAddresses(
   host: string,
@@ -184,15 +195,19 @@ function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined
   return isManyAddress(address) ? 'a multicast or reserved address' : undefined;
 }
 
-/** The most ports of a server that are queried, and that are considered: those of other servers may come first. */
+/**
+ * The most ports of a server that are queried, and that are considered: those of other servers may
+ * come first.
+ */
 const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
 
 /** The ports of TeamSpeak's query interfaces, which are the same for all servers of a host. */
 const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, teamspeak3: 10_011 };
 
 /**
- * The ways to query a server, in the order in which they are tried: at the port that one of the server's variables contains, at the port
- * that players connect to, at the ports derived from it, and at the server's other ports; never at the port of another server.
+ * The ways to query a server, in the order in which they are tried: at the port that one of the
+ * server's variables contains, at the port that players connect to, at the ports derived from it,
+ * and at the server's other ports; never at the port of another server.
  */
 export function waysOf(
   type: string,
@@ -221,8 +236,9 @@ export function waysOf(
 const HEAD_START_MS = 800;
 
 /**
- * What to ask: each way has its share of the time, so that a port that may belong to another server never responds in place of a slow
- * one. Once a way has led to a response, later ones are no longer tried.
+ * What to ask: each way has its share of the time, so that a port that may belong to another server
+ * never responds in place of a slow one. Once a way has led to a response, later ones are no longer
+ * tried.
  */
 export function questionOf(ways: readonly Way[], earliest: Way | undefined): Question {
   const known = ways.findIndex((way) => isDeepStrictEqual(way, earliest));

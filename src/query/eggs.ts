@@ -1,3 +1,5 @@
+// The query types of games by the names of their eggs.
+
 import { TYPES } from './ways.ts';
 
 /** The type that stands for the type of the server's egg. */
@@ -44,10 +46,16 @@ const EGGS = `
     teamspeak3manager teamspeak6 ts3manager
 `;
 
-/** Stands for the types of eggs that begin like a game, but are something else, and of those that begin like their game. */
+/**
+ * Stands for the types of eggs that begin like a game, but are something else, and of those that
+ * begin like their game.
+ */
 const [NONE, NAMED] = ['none', 'named'];
 
-/** The eggs, by the first words of their names, of proxies, whose players are on the servers behind them. */
+/**
+ * The eggs, by the first words of their names, of proxies, whose players are on the servers behind
+ * them.
+ */
 const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
 
@@ -66,7 +74,10 @@ export const TYPE_BY_NAME: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The query type of an egg's game; undefined if it isn't known. Most other games with a query port use Valve's protocol. */
+/**
+ * The query type of an egg's game; undefined if it isn't known. Most other games with a query port
+ * use Valve's protocol.
+ */
 export function typeOfEgg(egg: string, hasQueryPort = false): string | undefined {
   const known = TYPE_BY_GAME.get(nameOf(egg)) ?? TYPE_BY_NAME.get(beginningOf(egg) ?? '');
   const type = known ?? (hasQueryPort ? 'a2s' : NONE);

@@ -1,8 +1,11 @@
+// The query protocols of Minecraft.
+
 import { QueryError } from './ways.ts';
 import type { AskProtocol } from './worker.ts';
 
-// Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and https://minecraft.wiki/w/RakNet.
-// The library's decoders read escaped texts and partial responses wrongly, and fail if a server hides its players.
+// Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and
+// https://minecraft.wiki/w/RakNet. The library's decoders read escaped texts and partial responses
+// wrongly, and fail if a server hides its players.
 
 /** Any version works for a status; this one is understood by all servers. */
 const PROTOCOL_VERSION = 47;
@@ -27,8 +30,9 @@ const LEGACY_PING = Buffer.from([0xfe, 1]);
 const KICK = 0xff;
 
 /**
- * For Java Edition before version 1.7, which responds as if it kicked a player: with a length and a text in UTF-16. Since 1.4, it
- * contains §1, protocol, version, name, players and their limit between zeros; before, the last three between section signs.
+ * For Java Edition before version 1.7, which responds as if it kicked a player: with a length and a
+ * text in UTF-16. Since 1.4, it contains §1, protocol, version, name, players and their limit
+ * between zeros; before, the last three between section signs.
  */
 export const queryJavaBefore17: AskProtocol = async (network) => {
   const text = await network.withTcp((connection) =>
@@ -86,10 +90,16 @@ export const queryBedrock: AskProtocol = async (network) => {
   return countsIn(text.split(';'));
 };
 
-/** Protocol, version, players, their limit, and in newer servers their number, in these fields of a status. */
+/**
+ * Protocol, version, players, their limit, and in newer servers their number, in these fields of a
+ * status.
+ */
 const COUNTS = /^-?\d{1,20};\d*[^;\d][^;]*;(\d{1,10});(-?\d{1,20})(?:;(?:-?\d{1,20})?)?$/;
 
-/** The counts in a status, which begins with edition and name. The name may contain semicolons, escaped or not. */
+/**
+ * The counts in a status, which begins with edition and name. The name may contain semicolons,
+ * escaped or not.
+ */
 function countsIn(fields: readonly string[]) {
   const windows = fields.map((_, at) => COUNTS.exec(fields.slice(at, at + 5).join(';')));
   const [found, ...others] = windows.slice(2).filter((counts) => counts !== null);

@@ -1,3 +1,5 @@
+// Network access for query protocols, to nothing but the server that is queried.
+
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -7,14 +9,23 @@ import { buffer } from 'node:stream/consumers';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { QueryError, type Way } from './ways.ts';
 
-/** After this time without a datagram, the request is sent again, because datagrams get lost, or an optional response counts as omitted. */
+/**
+ * After this time without a datagram, the request is sent again, because datagrams get lost, or an
+ * optional response counts as omitted.
+ */
 const SILENCE_MS = 800;
 const RESENDS = 2;
 
-/** What is read in one way. The longest status of Minecraft has 32,767 characters of up to three bytes. */
+/**
+ * What is read in one way. The longest status of Minecraft has 32,767 characters of up to three
+ * bytes.
+ */
 const MAX_BYTES = 128 * 1024;
 
-/** What a datagram and a piece of a stream count in addition to their bytes. The system buffers about 250 datagrams. */
+/**
+ * What a datagram and a piece of a stream count in addition to their bytes. The system buffers
+ * about 250 datagrams.
+ */
 const [DATAGRAM_COST, PIECE_COST] = [1_024, 128];
 
 /** A response that takes more CPU time to decode than this is rejected. */
@@ -31,8 +42,9 @@ export interface NetworkOptions {
 export type Network = ReturnType<typeof networkTo>;
 
 /**
- * The network as a protocol sees it, until the scope aborts: with the methods of the library's base class, whose parameters these are.
- * The library's own would accept datagrams of any size and number, follow redirects, and not notice that a port is closed.
+ * The network as a protocol sees it, until the scope aborts: with the methods of the library's base
+ * class, whose parameters these are. The library's own would accept datagrams of any size and
+ * number, follow redirects, and not notice that a port is closed.
  */
 export function networkTo(
   { ip, port: ownPort, queryPort }: Way,
@@ -87,7 +99,10 @@ export function networkTo(
     connection.on('data', (bytes: Buffer) => count(bytes.length + PIECE_COST));
   };
 
-  /** Decodes in a turn of its own, which includes what the protocol does with the result, so that the time that it takes is known. */
+  /**
+   * Decodes in a turn of its own, which includes what the protocol does with the result, so that
+   * the time that it takes is known.
+   */
   const tell = (bytes: Buffer | undefined) => {
     let busyMs = stopwatch();
     setImmediate(() => {
@@ -134,8 +149,8 @@ export function networkTo(
     place: () => `${ip}, ${where}`,
 
     /**
-     * Sends a datagram; resolves with what `onDatagram` returns for a datagram, or `onSilence` without one, once that isn't undefined.
-     * Without either, nothing is waited for.
+     * Sends a datagram; resolves with what `onDatagram` returns for a datagram, or `onSilence`
+     * without one, once that isn't undefined. Without either, nothing is waited for.
      */
     udpSend: async <Result>(
       request: Buffer | string,
@@ -177,7 +192,10 @@ export function networkTo(
       return talk(connection);
     },
 
-    /** Sends bytes; resolves with what `onBytes` returns for all bytes received since, once that isn't undefined. */
+    /**
+     * Sends bytes; resolves with what `onBytes` returns for all bytes received since, once that
+     * isn't undefined.
+     */
     tcpSend: <Result>(
       connection: Socket,
       request: Buffer | string,
@@ -192,8 +210,8 @@ export function networkTo(
     },
 
     /**
-     * The JSON of an HTTP response. Redirects are not followed, nothing is decompressed, and the request goes
-     * to the server's address wherever its URL points.
+     * The JSON of an HTTP response. Redirects are not followed, nothing is decompressed, and the
+     * request goes to the server's address wherever its URL points.
      */
     request: (parameters: http.RequestOptions & { readonly url: string; readonly json?: unknown }) => {
       begin('TCP');
@@ -231,7 +249,10 @@ function complete(bytes: Buffer | undefined): Buffer {
   return bytes;
 }
 
-/** How long something is busy, in milliseconds, at most: it may wait for a core, and other threads use CPU time, too. */
+/**
+ * How long something is busy, in milliseconds, at most: it may wait for a core, and other threads
+ * use CPU time, too.
+ */
 export function stopwatch(): () => number {
   const [startedAt, before] = [performance.now(), process.cpuUsage()];
   return () => {

@@ -1,11 +1,13 @@
+// The query protocol of Quake III Arena and games with its engine.
+
 import type { AskProtocol, Counts } from './worker.ts';
 
 const HEADER = '\xff\xff\xff\xff';
 const ANSWER = /^\xff{4}(status|info)Response\n([^\n]*)(.*)$/s;
 
 /**
- * Quake III and the games derived from it. The short response of newer ones tells people from bots. Others are asked for the long one,
- * in which bots have no ping.
+ * Quake III and the games derived from it. The short response of newer ones tells people from bots.
+ * Others are asked for the long one, in which bots have no ping.
  */
 export const queryQuake3: AskProtocol = async (network) => {
   const ask = (request: string, onSilence?: () => Counts) =>
@@ -14,7 +16,10 @@ export const queryQuake3: AskProtocol = async (network) => {
   return counts.bots === undefined ? ask('getstatus') : counts;
 };
 
-/** The counts in a response. DarkPlaces sends the short one instead of the long one if there are too many players for it. */
+/**
+ * The counts in a response. DarkPlaces sends the short one instead of the long one if there are too
+ * many players for it.
+ */
 function countsIn(response: string): Counts | undefined {
   const [, kind, info = '', list = ''] = ANSWER.exec(response) ?? [];
   if (kind === undefined) return undefined;

@@ -1,10 +1,13 @@
+// The query protocols of Teeworlds.
+
 import { randomBytes } from 'node:crypto';
 import { QueryError } from './ways.ts';
 import type { AskProtocol } from './worker.ts';
 
 /**
- * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources (network.cpp, server.cpp) and from
- * libtw2's notes on both protocols. Clients are counted, because spectators take seats too.
+ * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources
+ * (network.cpp, server.cpp) and from libtw2's notes on both protocols. Clients are counted, because
+ * spectators take seats too.
  */
 
 const GET_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('gie3')]);
@@ -13,7 +16,10 @@ const INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('inf3')]);
 /** Precedes a datagram that belongs to no connection, up to version 0.6. */
 const HEADER_6 = Buffer.alloc(6, 0xff);
 
-/** Precedes requests for DDNet's longer response, which other servers ignore. The usual one counts at most 16 clients. */
+/**
+ * Precedes requests for DDNet's longer response, which other servers ignore. The usual one counts
+ * at most 16 clients.
+ */
 const EXTENDED_HEADER_6 = Buffer.from('xe\0\0\0\0');
 const EXTENDED_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('iext')]);
 
@@ -26,8 +32,8 @@ export const queryTeeworlds6: AskProtocol = async (network) => {
     const answer = datagram.subarray(HEADER_6.length);
     return answer.indexOf(INFO) === 0 || answer.indexOf(EXTENDED_INFO) === 0 ? answer : undefined;
   });
-  // Token, version, name, map, in the longer response its checksum and size, game type, flags, players and their limit, then clients
-  // and theirs.
+  // Token, version, name, map, in the longer response its checksum and size, game type, flags,
+  // players and their limit, then clients and theirs.
   const texts = info.subarray(INFO.length).toString('latin1').split('\0');
   if (Number(texts[0]) !== token) throw new QueryError();
   const at = info.indexOf(EXTENDED_INFO) === 0 ? 10 : 8;
@@ -41,10 +47,14 @@ const NO_TOKEN = Buffer.alloc(4, 0xff);
 const HEADER_BYTES_7 = 7;
 const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 
-/** The length of token requests, so that they are no shorter than the response that they trigger. */
+/**
+ * The length of token requests, so that they are no shorter than the response that they trigger.
+ */
 const TOKEN_REQUEST_BYTES = 512;
 
-/** For servers of version 0.7, which respond only to clients that have fetched a token from them. */
+/**
+ * For servers of version 0.7, which respond only to clients that have fetched a token from them.
+ */
 export const queryTeeworlds7: AskProtocol = async (network) => {
   const ours = randomBytes(4);
   const tokenRequest = Buffer.concat(
@@ -72,7 +82,10 @@ export const queryTeeworlds7: AskProtocol = async (network) => {
   return { players, maxPlayers };
 };
 
-/** The numbers of version 0.7: six bits, then seven in each following byte; the first byte contains the sign. */
+/**
+ * The numbers of version 0.7: six bits, then seven in each following byte; the first byte contains
+ * the sign.
+ */
 function numbersIn(bytes: Buffer): readonly number[] {
   const numbers: number[] = [];
   let [value, weight, isNegative] = [0, 1, false];

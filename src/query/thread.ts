@@ -1,3 +1,5 @@
+// Runs queries in a thread of their own, because a hostile response may keep a decoder busy.
+
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
 import { stopwatch, TOO_MUCH } from './network.ts';
@@ -5,7 +7,9 @@ import type { Answer, Question } from './ways.ts';
 
 /** Queries game servers for their number of players. */
 export interface QueryClient {
-  /** Rejects only if queries are impossible. An abort withdraws the query; then it may never end. */
+  /**
+   * Rejects only if queries are impossible. An abort withdraws the query; then it may never end.
+   */
   query(question: Question, signal: AbortSignal): Promise<Answer>;
   /** Ends its queries, and what it needs for them. */
   stop?(): Promise<void>;
@@ -23,8 +27,9 @@ const MAX_BUSY_MS = 250;
 const CHECK_MS = 50;
 
 /**
- * Several times what 32 concurrent queries need. The young generation is small because the limit is checked only between
- * collections: a collection that moves more than the reserve that Node keeps would end the process instead of the thread.
+ * Several times what 32 concurrent queries need. The young generation is small because the limit is
+ * checked only between collections: a collection that moves more than the reserve that Node keeps
+ * would end the process instead of the thread.
  */
 const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 
@@ -35,8 +40,9 @@ interface RunningQuery {
 }
 
 /**
- * Queries games in a thread, which starts with the first query: whatever a response does to its decoder, only the thread has to be
- * replaced. Then the query whose response was being decoded fails, and the others are asked again.
+ * Queries games in a thread, which starts with the first query: whatever a response does to its
+ * decoder, only the thread has to be replaced. Then the query whose response was being decoded
+ * fails, and the others are asked again.
  */
 export class QueryThread implements QueryClient {
   readonly #program: URL;
@@ -110,7 +116,10 @@ export class QueryThread implements QueryClient {
     else if (this.#busy.ms() >= MAX_BUSY_MS) this.#replace(id);
   }
 
-  /** The thread is stuck or has ended while it decoded a response to this query. Without one, the next thread would end as well. */
+  /**
+   * The thread is stuck or has ended while it decoded a response to this query. Without one, the
+   * next thread would end as well.
+   */
   #replace(culprit = 0): void {
     if (culprit === 0) return void this.stop();
     void this.#worker?.terminate();

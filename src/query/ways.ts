@@ -1,8 +1,13 @@
+// The query types, and what is asked and answered in a query.
+
 import { type Game, games } from 'gamedig';
 import type { CauseCode } from '../domain/problems.ts';
 import type { QueryReading } from '../domain/reading.ts';
 
-/** The library's protocols that query only the given host, need no account there, and aren't kept busy by short responses. */
+/**
+ * The library's protocols that query only the given host, need no account there, and aren't kept
+ * busy by short responses.
+ */
 export const LIBRARY_PROTOCOLS = (
   'armagetron ase assettocorsa buildandshoot cs2d dayz doom3 eco eldewrito ffow fivem gamespy1 gamespy2 gamespy3 goldsrc gtasao ' +
   'hexen2 hytale jc2mp mafia2mp mafia2online mumbleping openttd quake1 quake2 rfactor samp satisfactory savage2 sdtd soldat starmade ' +
@@ -28,8 +33,9 @@ export const OWN_GAMES: Readonly<Record<string, Game>> = {
 };
 
 /**
- * Every type that can be queried, the library's games with one of these protocols and the exporter's own types: the port that players
- * connect to by default and the one that then responds to queries, or what is otherwise added to the players' port.
+ * Every type that can be queried, the library's games with one of these protocols and the
+ * exporter's own types: the port that players connect to by default and the one that then responds
+ * to queries, or what is otherwise added to the players' port.
  */
 export const TYPES = new Map(
   Object.entries({ ...games, ...OWN_GAMES })
@@ -49,11 +55,17 @@ export interface Way {
   readonly port: number;
   /** The port of the query interface, if it has one of its own, and otherwise the same. */
   readonly queryPort: number;
-  /** The name that resolved to the address: Minecraft proxies and web servers distinguish servers by it. */
+  /**
+   * The name that resolved to the address: Minecraft proxies and web servers distinguish servers by
+   * it.
+   */
   readonly hostname: string;
 }
 
-/** What is asked of a server: the ways in their order, and how long each may take before the next one is tried as well. */
+/**
+ * What is asked of a server: the ways in their order, and how long each may take before the next
+ * one is tried as well.
+ */
 export interface Question {
   readonly ways: readonly Way[];
   readonly headStartMs: number;

@@ -1,3 +1,5 @@
+// The program of the thread that queries games.
+
 import { isIPv6 } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -52,7 +54,10 @@ function combined(failures: readonly QueryError[]): Problem {
   return { cause: ordered[0]?.failure ?? 'query_no_answer', detail: [...details].join('; ') };
 }
 
-/** The first response. A later way is tried once the earlier ones have failed or had their head start. */
+/**
+ * The first response. A later way is tried once the earlier ones have failed or had their head
+ * start.
+ */
 async function firstOf(
   [way, ...later]: readonly Way[],
   ask: (way: Way) => Promise<Answer>,
@@ -109,7 +114,10 @@ export function toCount(value: unknown): number | undefined {
   return number >= 0 && number <= MAX_COUNT ? number : undefined;
 }
 
-/** The maximum number of players; undefined if it isn't a limit. Servers without one report 0, -1 or something huge. */
+/**
+ * The maximum number of players; undefined if it isn't a limit. Servers without one report 0, -1 or
+ * something huge.
+ */
 export function toLimit(value: unknown): number | undefined {
   const count = toCount(value);
   return count === 0 || count === MAX_COUNT ? undefined : count;
@@ -191,7 +199,10 @@ const METHODS: Readonly<Record<string, Methods>> = {
   gamespy1: withQueryIds,
 };
 
-/** The library's protocols, and the exporter's own, for which the library has none or reads responses wrongly. */
+/**
+ * The library's protocols, and the exporter's own, for which the library has none or reads
+ * responses wrongly.
+ */
 export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map([
   ...Object.entries(protocols)
     .filter(([name]) => LIBRARY_PROTOCOLS.includes(name))
@@ -234,7 +245,10 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
   };
 }
 
-/** What a protocol fills in. Some protocols' lists contain names, which are discarded with the query. */
+/**
+ * What a protocol fills in. Some protocols' lists contain names, which are discarded with the
+ * query.
+ */
 function newState() {
   let count: unknown;
   return {

@@ -49,11 +49,8 @@ const TOKEN_EXPIRED: Problem = {
 };
 
 export type RefreshingState = StateNamed<'refreshing'>;
-
 export type LiveState = StateNamed<'streaming'> | RefreshingState;
-
 type AcceptedState = StateNamed<'opening'> | LiveState;
-
 type ActiveState = Exclude<MachineState, { readonly name: 'idle' }>;
 
 export function stop(state: MachineState): MachineState {

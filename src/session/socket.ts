@@ -1,3 +1,5 @@
+// One console socket: sends messages at the far end's pace, and reports its end exactly once.
+
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -24,12 +26,16 @@ import type { UnfinishedBytes } from './unfinished-bytes.ts';
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Options that are newer than the types of ws: how long to wait after a close that the far end began, and how many pieces of a frame
- * and fragments of a message it keeps, because each is an object of more than a hundred bytes.
+ * Options that are newer than the types of ws: how long to wait after a close that the far end
+ * began, and how many pieces of a frame and fragments of a message it keeps, because each is an
+ * object of more than a hundred bytes.
  */
 const NEWER_OPTIONS = { closeTimeout: CLOSE_TIMEOUT_MS, maxBufferedChunks: 1_024, maxFragments: 1_024 };
 
-/** How much of the response to a refused upgrade is read, and for how long, because it may never end. */
+/**
+ * How much of the response to a refused upgrade is read, and for how long, because it may never
+ * end.
+ */
 const MAX_ANSWER_BYTES = 4_096;
 const ANSWER_TIMEOUT_MS = 1_000;
 
@@ -66,8 +72,8 @@ export interface SocketListener {
   opened(): void;
   refused(problem: RefusedUpgrade): void;
   /**
-   * The frame is in these bytes, the whole of them by default, which are valid only during the call. Returns whether what follows may
-   * wait a moment.
+   * The frame is in these bytes, the whole of them by default, which are valid only during the
+   * call. Returns whether what follows may wait a moment.
    */
   message(bytes: Buffer, isBinary: boolean, from?: number, to?: number): boolean;
   /** A message was skipped because it is too long. */
@@ -79,8 +85,8 @@ export interface SocketListener {
 export interface SocketClosing {
   readonly code: number;
   /**
-   * Usually the far end's own text, as raw bytes: it must be sanitized before it is shown. If the exporter had to end the
-   * connection, why.
+   * Usually the far end's own text, as raw bytes: it must be sanitized before it is shown. If the
+   * exporter had to end the connection, why.
    */
   readonly text: string;
   readonly oversize: boolean;
@@ -115,16 +121,17 @@ export class ConsoleSocket {
   }
 
   /**
-   * Sends a message, after those before it and no sooner than the far end accepts it. Throws a RangeError if the message is so
-   * long that the far end would drop it; if that message is a token, the socket is closed instead.
+   * Sends a message, after those before it and no sooner than the far end accepts it. Throws a
+   * RangeError if the message is so long that the far end would drop it; if that message is a
+   * token, the socket is closed instead.
    */
   send(message: ClientMessage): void {
     const frame = this.#encode(message);
     if (frame !== undefined && this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
   }
 
-  // The caller is responsible for a command's length. A token comes from the panel, and nothing from the panel may cause an
-  // exception here.
+  // The caller is responsible for a command's length. A token comes from the panel, and nothing
+  // from the panel may cause an exception here.
   #encode(message: ClientMessage): string | undefined {
     try {
       return this.#codec.encode(message);
@@ -136,7 +143,10 @@ export class ConsoleSocket {
     }
   }
 
-  /** Closes the socket with a close frame; the listener gets no further events. Resolves when the connection is gone. */
+  /**
+   * Closes the socket with a close frame; the listener gets no further events. Resolves when the
+   * connection is gone.
+   */
   close(): Promise<void> {
     this.#detach();
     const gone = this.#gone();
@@ -181,7 +191,10 @@ export class ConsoleSocket {
     ws.on('close', (code, reason) => INTERNAL_ERRORS.contain(() => this.#onClose(code, reason)));
   }
 
-  /** Reads the relevant part of the HTTP response that came instead of a socket, and closes the connection. */
+  /**
+   * Reads the relevant part of the HTTP response that came instead of a socket, and closes the
+   * connection.
+   */
   #readAnswer(response: IncomingMessage): void {
     const { statusCode: status = 0, headers } = response;
     const refusal = {
@@ -234,8 +247,8 @@ function connect(url: string, options: SocketOptions, reader: FrameReader): WebS
     maxPayload: MAX_MESSAGE_BYTES,
     ...NEWER_OPTIONS,
     followRedirects: false,
-    // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would cost more than everything
-    // else.
+    // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would
+    // cost more than everything else.
     skipUTF8Validation: true,
     ...tls,
     createConnection:
@@ -274,7 +287,10 @@ function connectionBy(
   };
 }
 
-/** TLS for the sockets of one panel, which share one context: separate contexts would cost some 40 kB each. */
+/**
+ * TLS for the sockets of one panel, which share one context: separate contexts would cost some 40
+ * kB each.
+ */
 export function socketTls({ insecureSkipVerify, ...material }: Omit<PanelTls, 'serverName'> = {}): SocketTls {
   const sessions = new TlsSessions();
   let secureContext: SecureContext | undefined;
@@ -284,7 +300,10 @@ export function socketTls({ insecureSkipVerify, ...material }: Omit<PanelTls, 's
   };
 }
 
-/** What connects to a socket's node through the proxy of its address; undefined if it needs none. Throws if the proxy is invalid. */
+/**
+ * What connects to a socket's node through the proxy of its address; undefined if it needs none.
+ * Throws if the proxy is invalid.
+ */
 export function tunnelFor(url: string, proxyUrl: string | undefined, options: ProxyOptions) {
   const { href, hostname, protocol } = new URL(url.replace(/^ws/i, 'http'));
   const proxy = proxyFor(href, proxyUrl);
@@ -301,8 +320,8 @@ export function tunnelFor(url: string, proxyUrl: string | undefined, options: Pr
 }
 
 /**
- * The far end accepts at most two frames a second, and bursts have crashed real daemons. Frames may arrive closer together than they were
- * sent, so three of them take more than a second.
+ * The far end accepts at most two frames a second, and bursts have crashed real daemons. Frames may
+ * arrive closer together than they were sent, so three of them take more than a second.
  */
 export const FRAME_INTERVAL_MS = 600;
 

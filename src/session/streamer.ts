@@ -1,3 +1,5 @@
+// Holds one server's console socket: does what the states of its machine require.
+
 import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
 import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
@@ -28,8 +30,9 @@ import type { SessionContext, SessionRecord } from './session-context.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 
 /**
- * Holds one server's console socket: runs what its machine's states require, and feeds events to it; samples and lines go to the
- * record. It listens to its sockets itself, because an object for each, or closures, would cost memory for every server.
+ * Holds one server's console socket: runs what its machine's states require, and feeds events to
+ * it; samples and lines go to the record. It listens to its sockets itself, because an object for
+ * each, or closures, would cost memory for every server.
  */
 export class Streamer implements SocketListener, FrameHandler {
   readonly #context: SessionContext;
@@ -122,7 +125,10 @@ export class Streamer implements SocketListener, FrameHandler {
     this.#ended(() => closeFailure(closing, this.#context.sockets.codec));
   }
 
-  /** Thousands of sockets may end in one turn of the event loop: what follows from it is paced, like their connects. */
+  /**
+   * Thousands of sockets may end in one turn of the event loop: what follows from it is paced, like
+   * their connects.
+   */
   #ended(failure: () => Failure): void {
     const epoch = this.#socketEpoch;
     this.#context.sockets.inTurn(() => this.happened({ type: 'closed', epoch, failure: failure() }));
@@ -228,7 +234,8 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   readonly #onTimer = (): void => {
-    // For Node, a timer is over only after this: canceling it now would take longer than all the rest.
+    // For Node, a timer is over only after this: canceling it now would take longer than all the
+    // rest.
     this.#cancelTimer = undefined;
     const next = this.#nextTimer;
     // Frames postpone the end of a silence without setting the timer again.
@@ -238,7 +245,10 @@ export class Streamer implements SocketListener, FrameHandler {
     else this.happened({ type: next.type });
   };
 
-  /** Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the node's sockets work. */
+  /**
+   * Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the
+   * node's sockets work.
+   */
   #reportChange(before: MachineState, now: MachineState): void {
     const wasOpen = isAttempt(before) || isLive(before);
     if (isLive(now) && !isLive(before)) this.#report(undefined);
@@ -285,7 +295,8 @@ export class Streamer implements SocketListener, FrameHandler {
       : { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
   }
 
-  // A server never has two sockets: this waits for the old one to close, which takes at most a second.
+  // A server never has two sockets: this waits for the old one to close, which takes at most a
+  // second.
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
@@ -329,7 +340,10 @@ const FAILED: Failure = {
   problem: { cause: 'unexpected', detail: 'the exporter failed to handle a message' },
 };
 
-/** A socket ends with the next text that isn't JSON after this many within a minute: each costs as much as 20 readable ones. */
+/**
+ * A socket ends with the next text that isn't JSON after this many within a minute: each costs as
+ * much as 20 readable ones.
+ */
 const MAX_UNREADABLE = 20;
 const UNREADABLE_WINDOW_MS = 60_000;
 
@@ -341,16 +355,28 @@ const UNREADABLE: Failure = {
   },
 };
 
-/** A token is refreshed at a random point between these parts of its life: early enough to retry, late enough to cost few calls. */
+/**
+ * A token is refreshed at a random point between these parts of its life: early enough to retry,
+ * late enough to cost few calls.
+ */
 const REFRESH = { from: 0.75, to: 0.9 };
 
-/** The first token of a socket is refreshed from here on, so that a fleet that started together spreads at once. */
+/**
+ * The first token of a socket is refreshed from here on, so that a fleet that started together
+ * spreads at once.
+ */
 const FIRST_REFRESH_FROM = 0.1;
 
-/** A fleet's tokens are refreshed together, every 2 s if they live ten minutes: calls in a row take half the CPU time. */
+/**
+ * A fleet's tokens are refreshed together, every 2 s if they live ten minutes: calls in a row take
+ * half the CPU time.
+ */
 const REFRESH_STEPS = 300;
 
-/** Credentials with their instants: the lifetime counts on the monotonic clock from their receipt; `random` is uniform in [0, 1). */
+/**
+ * Credentials with their instants: the lifetime counts on the monotonic clock from their receipt;
+ * `random` is uniform in [0, 1).
+ */
 export function toToken(
   { token, socketUrl, lifetimeMs }: Credentials,
   { isRefresh, now, random }: Readonly<Record<'now' | 'random', number>> & { readonly isRefresh: boolean },
@@ -362,10 +388,15 @@ export function toToken(
   return { value: token, socketUrl, refreshAt, expiresAt: now + lifetimeMs };
 }
 
-/** A connect may be this late before it goes before a token that ends now: as long as a token lives. */
+/**
+ * A connect may be this late before it goes before a token that ends now: as long as a token lives.
+ */
 const CONNECT_PERIOD_MS = 10 * 60_000;
 
-/** By when a call is needed that is due at `at`; a server's first attempt goes before everything else. */
+/**
+ * By when a call is needed that is due at `at`; a server's first attempt goes before everything
+ * else.
+ */
 export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
 }
@@ -431,7 +462,10 @@ export function jwtFailure(
   return refusedToken(jwtErrorCause(words, token), `the node rejected the token: "${words}"`);
 }
 
-/** The failure behind a `daemon error` in response to a token: the node could not verify its signature (wings, router/websocket). */
+/**
+ * The failure behind a `daemon error` in response to a token: the node could not verify its
+ * signature (wings, router/websocket).
+ */
 export function daemonFailure(text: string): Failure {
   return refusedToken('node_token_mismatch', `the node could not verify the token: "${printable(text)}"`);
 }

@@ -1,18 +1,26 @@
-// A lock on a path that ends with its process: a Unix socket in the file system, on which only the owner listens.
+// A lock that ends with its process, so that only one exporter writes to a folder.
+
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { relative, resolve } from 'node:path';
 
-/** Longer paths of sockets would be cut off without an error: the system's limit is 107 bytes, 103 on macOS. */
+/**
+ * Longer paths of sockets would be cut off without an error: the system's limit is 107 bytes, 103
+ * on macOS.
+ */
 const MAX_SOCKET_PATH = 103;
 
-/** How often a socket that nobody listens on is replaced before somebody else is assumed to be faster. */
+/**
+ * How often a socket that nobody listens on is replaced before somebody else is assumed to be
+ * faster.
+ */
 const ATTEMPTS = 3;
 
 /**
- * Keeps other processes on this machine, in whatever container, from locking the same path, which is then a socket. Processes on other
- * machines, which may share a network file system, don't see it.
+ * Keeps other processes on this machine, in whatever container, from locking the same path, which
+ * is then a socket. Processes on other machines, which may share a network file system, don't see
+ * it.
  */
 export class ProcessLock {
   readonly #path: string;
@@ -24,9 +32,11 @@ export class ProcessLock {
   }
 
   /**
-   * Takes the lock, or checks that nobody has replaced the socket; false if another process holds the lock.
+   * Takes the lock, or checks that nobody has replaced the socket; false if another process holds
+   * the lock.
    *
-   * @throws Error if the file system can't have a socket there, the path is too long for one, or the socket is another user's
+   * @throws Error if the file system can't have a socket there, the path is too long for one, or
+   * the socket is another user's
    */
   async hold(): Promise<boolean> {
     const address = socketAddress(this.#path);
@@ -39,7 +49,8 @@ export class ProcessLock {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       this.#server = await listen(address);
       if (this.#server !== undefined) {
-        // Two processes that replace the same abandoned socket at once may both succeed: the next check shows whose is left.
+        // Two processes that replace the same abandoned socket at once may both succeed: the next
+        // check shows whose is left.
         this.#inode = await inodeOf(this.#path);
         return true;
       }

@@ -1,4 +1,5 @@
-// Keeps what is known of the servers in a file, so that a restarted exporter continues with it.
+// Keeps what is known of the servers in a file, over restarts of the exporter.
+
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeptServer } from '../domain/kept.ts';
@@ -40,7 +41,10 @@ export interface KeptSource {
   panels(): readonly { readonly name: string }[];
 }
 
-/** The state file of one exporter. Whatever happens to it, the exporter runs: at worst, nothing is kept, and a warning says why. */
+/**
+ * The state file of one exporter. Whatever happens to it, the exporter runs: at worst, nothing is
+ * kept, and a warning says why.
+ */
 export class StateKeeper {
   readonly #options: KeeperOptions;
   readonly #file: string;
@@ -137,7 +141,8 @@ export class StateKeeper {
       this.#warn('another exporter uses it', `give each exporter its own --storage.path, ${OFF}`);
       return false;
     } catch (error) {
-      // Not every file system can have sockets. Without a lock, two exporters would only replace each other's whole files.
+      // Not every file system can have sockets. Without a lock, two exporters would only replace
+      // each other's whole files.
       if (!UNWRITABLE.has(codeOf(error))) return true;
       this.#warn(reasonOf(error), WRITABLE);
       return false;

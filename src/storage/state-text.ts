@@ -1,4 +1,5 @@
-// The text of a state file: lines of JSON, with a version at the beginning and a checksum at the end.
+// The text of a state file: lines of JSON, with a version first and a checksum last.
+
 import { createHash } from 'node:crypto';
 import type { KeptPower, KeptServer, KeptStop, KeptStrip, KeptUptime } from '../domain/kept.ts';
 import { STOP_REASONS } from '../domain/reading.ts';

@@ -1,4 +1,5 @@
 // Writes a file whole or not at all, whenever the machine stops.
+
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -6,8 +7,8 @@ import { dirname } from 'node:path';
 const PRIVATE = 0o600;
 
 /**
- * Replaces a file by these blocks of text, each written before the next is asked for. Until then, and if that fails, the file stays as
- * it was. Only one writer at a time may do so.
+ * Replaces a file by these blocks of text, each written before the next is asked for. Until then,
+ * and if that fails, the file stays as it was. Only one writer at a time may do so.
  *
  * @throws Error of the file system
  */
@@ -31,7 +32,8 @@ export async function writeWhole(path: string, blocks: Iterable<string>): Promis
 
 /** Without this, the new name may not survive a power cut. */
 async function syncFolder(path: string): Promise<void> {
-  // Windows can't open a folder, and some file systems can't sync one; the file is whole in any case.
+  // Windows can't open a folder, and some file systems can't sync one; the file is whole in any
+  // case.
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);
   await folder?.close();

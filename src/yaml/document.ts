@@ -1,3 +1,5 @@
+// A YAML text as a tree of texts with their places.
+
 import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -34,7 +36,9 @@ export const TLS_FILE: FileKind = {
   content: 'only certificates or a private key in it, in PEM',
 };
 
-/** The configuration or the web configuration: several times what a hundred thousand servers need. */
+/**
+ * The configuration or the web configuration: several times what a hundred thousand servers need.
+ */
 export const CONFIGURATION_FILE: FileKind = { maxKibibytes: 16_384, content: 'only settings in YAML in it' };
 
 /** A file's content, or why it has none; completes a message that begins with the file's name. */
@@ -43,8 +47,8 @@ export type FileResult =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but waited for at most 5 s;
- * an endless device is read up to the limit.
+ * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but
+ * waited for at most 5 s; an endless device is read up to the limit.
  */
 export function readTextFile(file: string, kind: FileKind): Promise<FileResult> {
   return readText(piecesOf(file), kind);
@@ -65,7 +69,8 @@ export async function readText(
       const size = maxKibibytes < 1_024 ? `${maxKibibytes} KiB` : `${maxKibibytes / 1_024} MiB`;
       if (rest < 0) return unreadable(`larger than ${size}, expected ${content}`);
     }
-    // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong without any visible reason.
+    // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong
+    // without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
     const code = codeOf(error);
@@ -82,7 +87,8 @@ const PIPE_WAIT_MS = 5_000;
 const PIPE_EVERY_MS = 20;
 
 async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefined> {
-  // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can interrupt.
+  // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can
+  // interrupt.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const buffer = Buffer.allocUnsafe(64 * 1_024);
@@ -120,14 +126,20 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'not UTF-8 text; save it as UTF-8',
 };
 
-/** Reads and parses a configuration file, and returns the files that it refers to as well, which `parse` reads. */
+/**
+ * Reads and parses a configuration file, and returns the files that it refers to as well, which
+ * `parse` reads.
+ */
 export async function loadSettings<Parsed>(
   file: string,
   parse: (
     text: string,
     read: (name: string, kind: FileKind) => Promise<FileResult | undefined>,
   ) => Promise<Parsed>,
-  /** What to do if the file doesn't exist, which ends the message, and which files that it refers to aren't read. */
+  /**
+   * What to do if the file doesn't exist, which ends the message, and which files that it refers to
+   * aren't read.
+   */
   { advice, skipped }: { readonly advice: string; readonly skipped?: FileKind | undefined },
 ) {
   const text = await readTextFile(file, CONFIGURATION_FILE);
@@ -144,7 +156,9 @@ export async function loadSettings<Parsed>(
   return { parsed, files: [...files] };
 }
 
-/** A file's path as written in a configuration, which is relative to the configuration's directory. */
+/**
+ * A file's path as written in a configuration, which is relative to the configuration's directory.
+ */
 export function pathFrom(file: string, name: string): string {
   // A user that the system doesn't know, as in a container, may have no home directory: looking it up would throw.
   return name.startsWith('~/') ? join(homedir(), name.slice(2)) : resolve(dirname(file), name);
@@ -153,7 +167,10 @@ export function pathFrom(file: string, name: string): string {
 /** The way from the root to a value: keys and indices. */
 export type KeyPath = readonly (string | number)[];
 
-/** The content of a YAML file: maps, lists, and for each scalar a text, so that an id like `1e100000` stays unchanged, or null. */
+/**
+ * The content of a YAML file: maps, lists, and for each scalar a text, so that an id like
+ * `1e100000` stays unchanged, or null.
+ */
 export type Tree = unknown;
 
 /** Stands for a value that was found to be wrong: nothing more is reported about it. */
@@ -184,8 +201,8 @@ export interface SettingProblem {
   readonly path: KeyPath;
   readonly message: string;
   /**
-   * What the message is about: a value is quoted after it, unless it must not be shown. A place is given if the path doesn't lead
-   * there, as with the second of two equal keys.
+   * What the message is about: a value is quoted after it, unless it must not be shown. A place is
+   * given if the path doesn't lead there, as with the second of two equal keys.
    */
   readonly at: 'key' | 'value' | 'hidden value' | Position;
 }
@@ -232,7 +249,10 @@ export function expandVariables(text: string, env: Environment) {
 /** The most values that aliases may stand for: a few times what ten thousand servers need. */
 const MAX_ALIASED = 250_000;
 
-/** A YAML text as a tree of texts with expanded variables, and the places of its values. Never throws. */
+/**
+ * A YAML text as a tree of texts with expanded variables, and the places of its values. Never
+ * throws.
+ */
 export class YamlDocument {
   /** Undefined if the text can't be read. */
   readonly tree: Tree;
@@ -241,7 +261,10 @@ export class YamlDocument {
   readonly #env: Environment;
   readonly #lines = new LineCounter();
   readonly #document: Document;
-  /** What each anchor stands for, and of how many values it consists; undefined while it is being read. */
+  /**
+   * What each anchor stands for, and of how many values it consists; undefined while it is being
+   * read.
+   */
   readonly #anchors = new Map<string, { readonly tree: Tree; readonly size: number } | undefined>();
   /** What the file has instead of an expanded text. */
   readonly #sources = new Map<string, string>();
@@ -314,8 +337,8 @@ export class YamlDocument {
   }
 
   /**
-   * Entries whose keys are not usable are left out. Of two equal keys, the first counts. With a merge key, nothing is known about what
-   * the map has.
+   * Entries whose keys are not usable are left out. Of two equal keys, the first counts. With a
+   * merge key, nothing is known about what the map has.
    */
   #readMap({ items }: YAMLMap, path: KeyPath): Tree {
     const tree: Record<string, Tree> = {};

@@ -1,8 +1,11 @@
-// Finds the files that settings name, and puts what was read of them in the place of their names.
+// The contents of the files that a configuration names.
+
 import { z } from 'zod';
 import { type FileKind, type FileResult, isTreeMap, type KeyPath, type Tree } from './document.ts';
 
-/** Stands in a tree for the name of a file: what was read of it, or nothing if it isn't to be read. */
+/**
+ * Stands in a tree for the name of a file: what was read of it, or nothing if it isn't to be read.
+ */
 export class NamedFile {
   readonly name: string;
   readonly file: FileResult | undefined;
@@ -30,7 +33,10 @@ interface FoundFile {
   readonly kind: FileKind;
 }
 
-/** The tree with what `read` returns in the place of every name of a file. All files are read at once; the tree itself stays as it is. */
+/**
+ * The tree with what `read` returns in the place of every name of a file. All files are read at
+ * once; the tree itself stays as it is.
+ */
 export async function withNamedFiles(schema: z.ZodType, tree: Tree, read: ReadFile): Promise<Tree> {
   const found = filesIn(schema, tree, []);
   const files = await Promise.all(found.map(({ name, kind }) => read(name, kind)));

@@ -1,3 +1,5 @@
+// The types of settings, and how what is wrong with one is reported.
+
 import leven from 'leven';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
@@ -44,7 +46,10 @@ export interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
 }
 
-/** At most this many problems of a file are reported: each is searched for in the file, and people read only the first ones. */
+/**
+ * At most this many problems of a file are reported: each is searched for in the file, and people
+ * read only the first ones.
+ */
 const MAX_PROBLEMS = 100;
 
 /** What is expected of a file's text. */
@@ -56,11 +61,17 @@ interface Expected<Settings> {
   readonly treeOf?: (tree: Tree) => Tree;
   /** Reads the files that settings name; by default, none is read, and their contents are empty. */
   readonly read?: ReadFile | undefined;
-  /** Problems between settings, of which some may be wrong themselves: what is said of those doesn't count. */
+  /**
+   * Problems between settings, of which some may be wrong themselves: what is said of those doesn't
+   * count.
+   */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
 }
 
-/** The settings, or everything that is wrong with them, and a function that gives other problems their place in the file. */
+/**
+ * The settings, or everything that is wrong with them, and a function that gives other problems
+ * their place in the file.
+ */
 export async function checkSettings<T>(text: string, env: Environment, expected: Expected<T>) {
   const { file, schema, rules, read = NOT_READ, treeOf = (whole) => whole } = expected;
   const document = new YamlDocument(text, env);
@@ -105,7 +116,10 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
   return { document, settings: issues.length === 0 ? parsed?.data : undefined, issues, toIssue };
 }
 
-/** Is the other value the one at this path, or within it? One problem of a value is enough, and hides what is within it. */
+/**
+ * Is the other value the one at this path, or within it? One problem of a value is enough, and
+ * hides what is within it.
+ */
 function leadsTo(path: KeyPath, other: KeyPath): boolean {
   return path.every((step, index) => step === other[index]);
 }
@@ -113,7 +127,10 @@ function leadsTo(path: KeyPath, other: KeyPath): boolean {
 /** The keys that the schema knows at a path; none if they are up to the user. */
 type KeysAt = (path: KeyPath) => readonly string[];
 
-/** The problems of unknown keys. A key that was probably meant gets a broken value, unless it has another one. */
+/**
+ * The problems of unknown keys. A key that was probably meant gets a broken value, unless it has
+ * another one.
+ */
 function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt): readonly SettingProblem[] {
   const found = (error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ around: pathOf(issue), key })) : [],
@@ -143,12 +160,15 @@ function pathOf({ path }: z.core.$ZodIssue): KeyPath {
   return path.filter((step) => typeof step !== 'symbol');
 }
 
-/** The form of the configurations' own keys, which passwords, tokens and API keys with digits or capitals don't have. */
+/**
+ * The form of the configurations' own keys, which passwords, tokens and API keys with digits or
+ * capitals don't have.
+ */
 const OWN_KEY = /^[a-z_]{1,24}$/;
 
 /**
- * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is the user's own, and may be a
- * secret with wrong indentation: line and column still locate it.
+ * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is
+ * the user's own, and may be a secret with wrong indentation: line and column still locate it.
  */
 function shownPart(path: KeyPath, keysAt: KeysAt): KeyPath {
   const isUnknown = (step: string | number, index: number) =>
@@ -217,7 +237,10 @@ interface ScalarOptions<T> {
   readonly isSecret?: boolean;
 }
 
-/** A setting that is a text in the file and the result of `read` in the program. Rules see an invalid one as undefined. */
+/**
+ * A setting that is a text in the file and the result of `read` in the program. Rules see an
+ * invalid one as undefined.
+ */
 export function scalar<T = string>(expected: string, options: ScalarOptions<T> = {}) {
   const { example, problem, read = (text) => text as T, json = {}, isSecret = false } = options;
   const kind = example === undefined ? expected : `${expected}, such as ${example}`;
@@ -286,7 +309,10 @@ export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
   return z.strictObject(shape, { error: `expected ${expected}` });
 }
 
-/** A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in the file. */
+/**
+ * A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in
+ * the file.
+ */
 export function settings<T extends z.ZodRawShape>(expected: string, shape: T) {
   const names = new Map(Object.keys(shape).map((name) => [keyOf(name), name]));
   const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [keyOf(name), type]));

@@ -1,4 +1,5 @@
-// What is wrong with a YAML file's syntax, in messages that never quote the file.
+// Messages about YAML syntax that don't quote the text, which may contain a key.
+
 import type { YAMLError } from 'yaml';
 
 const TAGGED =
@@ -46,7 +47,10 @@ const MISSING: readonly (readonly [RegExp, string])[] = [
   [/ - indicator/, `invalid YAML: an item without - in a list; ${LAYOUT}`],
 ];
 
-/** Errors that a text without quotes causes if it begins with a character that has a meaning in YAML. */
+/**
+ * Errors that a text without quotes causes if it begins with a character that has a meaning in
+ * YAML.
+ */
 const OF_UNQUOTED_TEXT: ReadonlySet<YAMLError['code']> = new Set([
   'BAD_ALIAS',
   'BAD_SCALAR_START',

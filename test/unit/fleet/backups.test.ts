@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { shownBackups } from '../../../src/fleet/server-lists.ts';
+import { shownBackups } from '../../../src/fleet/backups.ts';
 
 const END = fc.record({
   isSuccessful: fc.boolean(),

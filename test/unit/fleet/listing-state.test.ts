@@ -1,12 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  afterWalk,
-  hasDoubts,
-  type ListingState,
-  type ListingWalk,
-  NEVER_READ,
-} from '../../../src/fleet/listing.ts';
+import { afterWalk, hasDoubts, type ListingState, NEVER_READ } from '../../../src/fleet/listing-state.ts';
+import type { ListingWalk } from '../../../src/fleet/listing-walk.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { NeedsWatch, needsOf } from '../../../src/fleet/needs.ts';
+import { needsOf } from '../../../src/fleet/needs.ts';
+import { NeedsWatch } from '../../../src/fleet/needs-watch.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownSchedules } from '../../../src/fleet/server-lists.ts';
+import { shownSchedules } from '../../../src/fleet/schedules.ts';
 import type { Schedule } from '../../../src/panel/dialect.ts';
 
 const schedule = (changes: Partial<Schedule> = {}): Schedule => ({

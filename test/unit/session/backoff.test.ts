@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { backoffMs, refusedRetryMs, SLOW_RETRY_MS, slowRetryMs } from '../../../src/session/backoff.ts';
 
 const ALMOST_ONE = 1 - Number.EPSILON;
-
 const uniform = fc.double({ min: 0, max: ALMOST_ONE, noNaN: true });
 
 describe('backoffMs', () => {

@@ -13,11 +13,8 @@ import {
 import { RESOURCES } from '../../support/fleet-bench.ts';
 
 const INTERVAL = 30_000;
-
 const ANSWERED: EndedPoll = { type: 'answered' };
-
 const FAILED = resultOf({ cause: 'node_error', detail: '500' });
-
 const REFUSED = resultOf({ cause: 'forbidden', detail: '403' });
 
 /** When polls start that each take some time and have these results. */

@@ -10,7 +10,6 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
 const INTERVAL = 30_000;
-
 const ANSWERED: EndedPoll = { type: 'answered' };
 
 describe('a poller', () => {

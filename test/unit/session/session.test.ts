@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { PanelSurroundings } from '../../../src/fleet/members.ts';
-import { sessionLog } from '../../../src/fleet/server-log.ts';
+import { PanelSurroundings } from '../../../src/fleet/panel-surroundings.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ServerTarget } from '../../../src/domain/server.ts';
+import type { ServerTarget } from '../../../../src/domain/server.ts';
 import {
   LOADING_MS,
   LONGEST_BACKOFF_MS,
@@ -9,11 +9,11 @@ import {
   QueryWatch,
   restsAfter,
   SILENT_SEATS,
-} from '../../../src/fleet/query-watch.ts';
-import type { Answer } from '../../../src/query/ways.ts';
-import { collectingLogger } from '../../support/logger.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { target } from '../../support/targets.ts';
+} from '../../../../src/fleet/query-watch.ts';
+import type { Answer } from '../../../../src/query/ways.ts';
+import { collectingLogger } from '../../../support/logger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { target } from '../../../support/targets.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
-import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { type SampleValues, sampleOf } from '../../support/samples.ts';
-import { target } from '../../support/targets.ts';
+import { ServerRecord } from '../../../../src/fleet/server-record.ts';
+import { type SampleValues, sampleOf } from '../../../support/samples.ts';
+import { target } from '../../../support/targets.ts';
 
 const limits = { cpuCores: 2, memoryBytes: 2_000 };
 

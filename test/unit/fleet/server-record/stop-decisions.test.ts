@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NO_STOPS } from '../../../src/domain/reading.ts';
-import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { collectingLogger } from '../../support/logger.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { target } from '../../support/targets.ts';
+import { NO_STOPS } from '../../../../src/domain/reading.ts';
+import { ServerRecord } from '../../../../src/fleet/server-record.ts';
+import { collectingLogger } from '../../../support/logger.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { target } from '../../../support/targets.ts';
 
 /** Node.js timers sometimes fire early. */
 class EarlyClock extends ManualClock {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SocketLimit } from '../../../src/app/socket-limit.ts';
-import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import { FleetBench, SETTINGS, servers } from '../../support/fleet-bench.ts';
+import { SocketLimit } from '../../../../src/app/socket-limit.ts';
+import type { PanelFleet } from '../../../../src/fleet/panel-fleet.ts';
+import { FleetBench, SETTINGS, servers } from '../../../support/fleet-bench.ts';
 
 const SERVERS = 20;
 

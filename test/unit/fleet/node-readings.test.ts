@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
-import { nodeReadings } from '../../../src/fleet/node-watch.ts';
+import { nodeReadings } from '../../../src/fleet/node-readings.ts';
 
 const SILENT: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
 const NOW = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import { eventually } from '../../support/eventually.ts';
-import { FleetBench, named, SETTINGS } from '../../support/fleet-bench.ts';
+import type { PanelFleet } from '../../../../src/fleet/panel-fleet.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FleetBench, named, SETTINGS } from '../../../support/fleet-bench.ts';
 
 const SERVERS = 1_000;
 const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ListReads } from '../../../src/fleet/server-lists.ts';
+import { ListReads } from '../../../src/fleet/list-reads.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { BackupsPage } from '../../../src/panel/dialect.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServerTarget } from '../../../src/domain/server.ts';
-import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import { PanelError } from '../../../src/panel/api.ts';
+import type { ServerTarget } from '../../../../src/domain/server.ts';
+import type { FleetSettings, PanelFleet } from '../../../../src/fleet/panel-fleet.ts';
+import { PanelError } from '../../../../src/panel/api.ts';
 import {
   FakeSocket,
   FleetBench,
@@ -9,8 +9,8 @@ import {
   SETTINGS,
   servers,
   socketsOpenedBy,
-} from '../../support/fleet-bench.ts';
-import { listed } from '../../support/listed.ts';
+} from '../../../support/fleet-bench.ts';
+import { listed } from '../../../support/listed.ts';
 
 const MINUTE = 60_000;
 

@@ -1,40 +1,34 @@
+// Reads a list of each server, such as its backups, once per interval.
+
 import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { isUnknownPath } from '../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import {
-  type BackupsReading,
-  type SchedulesReading,
-  type Snapshot,
-  VALID_INTERVALS,
-} from '../domain/reading.ts';
-import { printable } from '../domain/secrets.ts';
+import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, type Repeat, repeat } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
-import type { Backup, Schedule } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/backoff.ts';
+import { backupsOfServers } from './backups.ts';
+import type { IntervalSettings, ListName, ListOfServer } from './list-of-server.ts';
+import { schedulesOfServers } from './schedules.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** How long a server that was added, or is no longer blocked, waits at most until its list is due. */
+/**
+ * How long a server that was added, or is no longer blocked, waits at most until its list is due.
+ */
 const LOOK_EVERY_MS = 5_000;
 
 /** Only a person can lift a refusal, so it is retried about once a day. */
 const REFUSED_RETRY_MS = 24 * 60 * 60_000;
 
-/** The shortest gap between reads of a server's list because of events: a hostile node can send thousands of events a second. */
+/**
+ * The shortest gap between reads of a server's list because of events: a hostile node can send
+ * thousands of events a second.
+ */
 const EVENT_GAP_MS = 60_000;
-
-/** How a list of every server is requested. */
-export interface IntervalSettings {
-  readonly intervalMs: number;
-}
-
-/** What is read of every server, by its name in the record. */
-export const LISTS = ['backups', 'schedules'] as const;
-export type ListName = (typeof LISTS)[number];
 
 export interface ListReadsOptions extends IntervalSettings {
   readonly what: ListName;
@@ -53,7 +47,10 @@ interface Reads {
   dueAt: number;
   /** The latest instant at which an event made it due. */
   eventAt: number;
-  /** The first reads follow each other; the second is at a random point, so that they don't stay together. */
+  /**
+   * The first reads follow each other; the second is at a random point, so that they don't stay
+   * together.
+   */
   isFirst: boolean;
   /** Consecutive failed reads. */
   failures: number;
@@ -61,7 +58,9 @@ interface Reads {
   listed: { readonly record: ServerRecord; readonly records: readonly ServerRecord[] } | undefined;
 }
 
-/** A read at the time at which it was due when it was queued; it may be due at another time by now. */
+/**
+ * A read at the time at which it was due when it was queued; it may be due at another time by now.
+ */
 interface DueRead {
   readonly reads: Reads;
   readonly dueAt: number;
@@ -70,8 +69,9 @@ interface DueRead {
 }
 
 /**
- * Reads a list of each server once per interval: those that are due one after another, the most overdue first, as soon as the rate
- * limit has calls left for them. An event, such as a completed backup, makes its server due.
+ * Reads a list of each server once per interval: those that are due one after another, the most
+ * overdue first, as soon as the rate limit has calls left for them. An event, such as a completed
+ * backup, makes its server due.
  */
 export class ListReads {
   readonly intervalMs: number;
@@ -83,7 +83,10 @@ export class ListReads {
   #records: readonly ServerRecord[] = [];
   #queue = queueOf([]);
   #queued = 0;
-  /** A server without the permission was logged: others have the same reason, and there may be thousands. */
+  /**
+   * A server without the permission was logged: others have the same reason, and there may be
+   * thousands.
+   */
   #isRefusalLogged = false;
 
   /** Reads them from now on. */
@@ -183,7 +186,8 @@ export class ListReads {
       if (signal.aborted) return 0;
       cause = this.#failed(record, problemOf(error));
     }
-    // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a moment only.
+    // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a
+    // moment only.
     if (cause !== undefined && (CAUSES[cause].scope !== 'server' || isUnknownPath(cause))) {
       reads.failures += 1;
       return retryGapMs(reads.failures);
@@ -229,93 +233,4 @@ function queueOf(reads: DueRead[]): TinyQueue<DueRead> {
 
 function isRefusal(cause: CauseCode | undefined): boolean {
   return cause === 'forbidden' || cause === 'unauthorized';
-}
-
-/** If a list has more pages than this, the rest is not read. */
-const MAX_PAGES = 20;
-
-/** Reads a list page by page. */
-export async function allPages<Page extends { readonly totalPages: number }>(
-  read: (page: number) => Promise<Page>,
-): Promise<readonly Page[]> {
-  const pages: Page[] = [];
-  do pages.push(await read(pages.length + 1));
-  while (pages.length < Math.min(pages.at(-1)?.totalPages ?? 0, MAX_PAGES));
-  return pages;
-}
-
-/** How a list of servers is read. */
-interface ListOfServer {
-  /** The permission that the account needs for it. */
-  readonly permission: string;
-  /** Is it read of this server? */
-  readonly isAsked: (target: ServerTarget) => boolean;
-  /** Reads it; the call is needed by the deadline. */
-  readonly read: (
-    server: ServerTarget,
-    deadline: number,
-    signal: AbortSignal,
-  ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
-}
-
-/** The backups of every server that may have some. */
-function backupsOfServers({ gateway }: Pick<ListReadsOptions, 'gateway'>): ListOfServer {
-  return {
-    permission: 'backup.read',
-    // The panel rejects every call for a blocked server, and a server that isn't allowed backups has none.
-    isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
-    read: async (server, deadline, signal) => {
-      const pages = await allPages((page) => gateway.backups(server, page, deadline, signal));
-      return shownBackups(pages.flatMap(({ backups }) => backups));
-    },
-  };
-}
-
-/** What is shown of a server's backups. */
-export function shownBackups(backups: readonly Backup[]): Omit<BackupsReading, 'staleAt'> {
-  const newestFirst = backups.toSorted((one, other) => other.completedAtMs - one.completedAtMs);
-  const success = newestFirst.find(({ isSuccessful }) => isSuccessful);
-  const failure = newestFirst.find(({ isSuccessful }) => !isSuccessful);
-  return {
-    backups: backups.filter(({ isSuccessful }) => isSuccessful).length,
-    backup_last_success_timestamp_seconds: seconds(success?.completedAtMs),
-    backup_last_failure_timestamp_seconds: seconds(failure?.completedAtMs),
-    backup_last_size_bytes: success?.bytes,
-  };
-}
-
-/** Each has three series: the rest is left out, and counted. */
-const MAX_SCHEDULES = 20;
-
-/** The schedules of every server that the panel runs schedules of. */
-function schedulesOfServers({ gateway, clock }: Pick<ListReadsOptions, 'gateway' | 'clock'>): ListOfServer {
-  return {
-    permission: 'schedule.read',
-    isAsked: ({ blocked }) => blocked === undefined,
-    read: async (server, deadline, signal) => ({
-      ...shownSchedules(await gateway.schedules(server, deadline, signal)),
-      schedules_last_read_timestamp_seconds: seconds(Math.round(clock.toUnixMs(clock.now()))),
-    }),
-  };
-}
-
-/** The schedules as they are shown: each number once, with a printable name; and how many others there are. */
-export function shownSchedules(
-  schedules: readonly Schedule[],
-): Pick<Snapshot, 'schedules' | 'schedules_left_out'> {
-  const all = [...new Map(schedules.map((schedule) => [schedule.id, schedule])).values()];
-  const shown = all
-    .slice(0, MAX_SCHEDULES)
-    .map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
-      id: String(id),
-      name: printable(name),
-      last_run_timestamp_seconds: seconds(lastRunMs),
-      next_run_timestamp_seconds: isDue ? seconds(nextRunMs) : undefined,
-      processing: Number(isProcessing),
-    }));
-  return { schedules: shown, schedules_left_out: all.length - shown.length || undefined };
-}
-
-function seconds(unixMs: number | undefined): number | undefined {
-  return unixMs === undefined ? undefined : unixMs / 1_000;
 }

@@ -1,0 +1,37 @@
+// How the backups of servers are read, and what is shown of them.
+
+import type { BackupsReading } from '../domain/reading.ts';
+import type { Backup } from '../panel/dialect.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { allPages, type ListOfServer, seconds } from './list-of-server.ts';
+
+/** The backups of every server that may have some. */
+export function backupsOfServers({
+  gateway,
+}: {
+  readonly gateway: Pick<PanelGateway, 'backups'>;
+}): ListOfServer {
+  return {
+    permission: 'backup.read',
+    // The panel rejects every call for a blocked server, and a server that isn't allowed backups
+    // has none.
+    isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
+    read: async (server, deadline, signal) => {
+      const pages = await allPages((page) => gateway.backups(server, page, deadline, signal));
+      return shownBackups(pages.flatMap(({ backups }) => backups));
+    },
+  };
+}
+
+/** What is shown of a server's backups. */
+export function shownBackups(backups: readonly Backup[]): Omit<BackupsReading, 'staleAt'> {
+  const newestFirst = backups.toSorted((one, other) => other.completedAtMs - one.completedAtMs);
+  const success = newestFirst.find(({ isSuccessful }) => isSuccessful);
+  const failure = newestFirst.find(({ isSuccessful }) => !isSuccessful);
+  return {
+    backups: backups.filter(({ isSuccessful }) => isSuccessful).length,
+    backup_last_success_timestamp_seconds: seconds(success?.completedAtMs),
+    backup_last_failure_timestamp_seconds: seconds(failure?.completedAtMs),
+    backup_last_size_bytes: success?.bytes,
+  };
+}

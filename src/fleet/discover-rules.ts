@@ -1,0 +1,76 @@
+// The rules that select servers from the server list, with their globs compiled.
+
+import picomatch from 'picomatch';
+import {
+  type DiscoverRules,
+  identityOf,
+  MATCH_KEYS,
+  type ServerGlobs,
+  type ServerTarget,
+} from '../domain/server.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+
+/** The rules for discovered servers, with the globs compiled. */
+export type CompiledRules = ReturnType<typeof compileRules>;
+
+/** What tells one server from all others. */
+export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
+
+/** Compiles a panel's rules, so that each listed server can be matched against them. */
+export function compileRules(
+  panel: string,
+  { include, exclude, expect, query = [], labels, mode, maxServers }: DiscoverRules,
+  isOurs: (server: ServerIdentity) => boolean = () => true,
+) {
+  const [included, excluded] = [testsOf(include), testsOf(exclude)];
+  const tested = <Rule extends { readonly match: ServerGlobs }>(rules: readonly Rule[]) =>
+    rules.map((rule) => ({ ...rule, tests: testsOf(rule.match) }));
+  const [expectations, queries] = [tested(expect), tested(query)];
+  /** What the rules decide about a listed server. */
+  const judge = (server: ListedServer) => {
+    const isFor = ({ tests }: Pick<(typeof queries)[number], 'tests'>) => tests.every((fits) => fits(server));
+    const rule = expectations.findIndex(isFor);
+    return {
+      included: isFor({ tests: included }) && !excluded.some((fits) => fits(server)),
+      expect: expectations[rule]?.state ?? 'auto',
+      /** The index of the first expectation rule that matches; -1 if none does. */
+      rule,
+      /**
+       * The query settings of the first rule that matches (the same object); undefined if the game
+       * isn't queried.
+       */
+      query: queries.find(isFor)?.query,
+    };
+  };
+  /** Do the rules include the server, and is it monitored here? */
+  const selects = onceFor(
+    (server) => judge(server).included && isOurs({ panel, id: server.uuid, ...server }),
+  );
+  return { panel, labels, mode, maxServers, judge, selects };
+}
+
+/**
+ * The same function, which is called once for each entry of the server list: most are the same in
+ * the next walk.
+ */
+function onceFor<Result>(read: (server: ListedServer) => Result): (server: ListedServer) => Result {
+  const known = new WeakMap<ListedServer, { readonly result: Result }>();
+  return (server) => {
+    const found = known.get(server) ?? { result: read(server) };
+    known.set(server, found);
+    return found.result;
+  };
+}
+
+// Names are not paths: a star also matches slashes and a leading dot.
+const OPTIONS = { nocase: true, dot: true, bash: true };
+
+/** One test for each key that has globs. */
+function testsOf(globs: ServerGlobs) {
+  return MATCH_KEYS.flatMap((key) => {
+    const fits = globs[key] && picomatch([...globs[key]], OPTIONS);
+    const valuesOf = ({ uuid, identifier, ...server }: ListedServer) =>
+      key === 'id' ? [uuid, identifier, identityOf({ id: uuid })] : [server[key] ?? []].flat();
+    return fits === undefined ? [] : [(server: ListedServer) => valuesOf(server).some((text) => fits(text))];
+  });
+}

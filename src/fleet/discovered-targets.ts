@@ -1,0 +1,189 @@
+// The servers to monitor: the configured ones, and those that the rules add from the server list.
+
+import type { Problem } from '../domain/problems.ts';
+import { counted, NAMES_SHOWN } from '../domain/sentences.ts';
+import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
+import type { CompiledRules } from './discover-rules.ts';
+
+/**
+ * Merges the configured servers, completed from the server list, with the listed servers that the
+ * rules add; without rules none is added. Above `maxServers`, the first by UUID are added. No
+ * identifier occurs twice, since it distinguishes the series: among servers that share one, the
+ * configured one wins, then the first by UUID.
+ */
+export function mergeTargets(
+  configured: readonly ServerTarget[],
+  listed: readonly ListedServer[],
+  rules: CompiledRules | undefined,
+) {
+  const twinsOf = new Map<string, ListedServer[]>();
+  for (const server of [...listed].sort((one, other) => (one.uuid < other.uuid ? -1 : 1))) {
+    const identity = identityOf({ id: server.uuid });
+    const twins = twinsOf.get(identity);
+    if (twins === undefined) twinsOf.set(identity, [server]);
+    else twins.push(server);
+  }
+  const owners = new Map(configured.map((target) => [identityOf(target), target]));
+  const own = configured.map((target) =>
+    completed(target, listingOf(target, twinsOf.get(identityOf(target))), rules),
+  );
+  const added: ServerTarget[] = [];
+  const ambiguous: ListedServer[] = [];
+  const leftOut: ListedServer[] = [];
+  for (const [identity, twins] of twinsOf) {
+    const owner = owners.get(identity);
+    if (owner !== undefined && owner.uuid === undefined) {
+      // The panel responds for one of the servers with this short id, and it is unknown for which.
+      if (twins.length > 1) ambiguous.push(...twins);
+      continue;
+    }
+    if (rules === undefined) continue;
+    const [first, ...others] = twins.filter((server) => server.uuid !== owner?.uuid && rules.selects(server));
+    if (first === undefined) continue;
+    ambiguous.push(...others);
+    if (owner !== undefined) ambiguous.push(first);
+    else if (added.length < rules.maxServers) added.push(discovered(first, rules));
+    else leftOut.push(first);
+  }
+  added.sort(byName);
+  return {
+    /** The configured servers in their order, then the discovered ones by name. */
+    targets: [...own, ...added],
+    discovered: added.length,
+    /**
+     * Listed servers that can't be monitored because another server of the panel has the same
+     * 8-character identifier.
+     */
+    ambiguous,
+    /**
+     * Listed servers that aren't monitored because there are too many, in the order of their UUIDs.
+     */
+    leftOut,
+  };
+}
+
+/**
+ * The server list's entry for a configured server; undefined if there is none or a short id is
+ * ambiguous.
+ */
+function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
+  if (uuid !== undefined) return twins.find((server) => server.uuid === uuid);
+  return twins.length === 1 ? twins[0] : undefined;
+}
+
+/** Why servers of the server list that should be monitored are not. */
+export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTargets>, maxServers: number) {
+  const reasons = [
+    ['listing_too_long', leftOut, `max_servers: ${maxServers}`],
+    ['same_identifier', ambiguous, 'another UUID begins with the same 8 characters'],
+  ] as const;
+  return reasons.flatMap(([cause, servers, why]): readonly Problem[] => {
+    const nameOf = ({ name, uuid }: ListedServer) =>
+      cause === 'same_identifier' ? `${name} (${uuid})` : name;
+    const names = servers.slice(0, NAMES_SHOWN).map(nameOf);
+    const detail = `${counted(servers.length, 'server')} left out (${why}); first: ${names.join(', ')}`;
+    return servers.length === 0 ? [] : [{ cause, detail }];
+  });
+}
+
+/** The configured servers that are missing from a server list with these UUIDs. */
+export function unlistedIn(configured: readonly ServerTarget[], uuids: Iterable<string>) {
+  const listed = new Set([...uuids].map((uuid) => identityOf({ id: uuid })));
+  return configured.filter((target) => !listed.has(identityOf(target)));
+}
+
+/** Has the configuration given the server no name, so that the server list may name it? */
+export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
+  return target.name === identityOf(target);
+}
+
+/**
+ * A listed server as it is monitored: what the configuration or the rules determine takes
+ * precedence over the server list.
+ */
+function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
+  const { identifier: _identifier, name: _name, daemon, ...facts } = server;
+  const { memoryBytes: listed, diskBytes, cpuCores, swapBytes, ioWeight } = facts.limits;
+  // The node grants somewhat more memory than the panel lists, so its own figure takes precedence
+  // over a number, but not over "unlimited".
+  const isNumber = typeof listed === 'number';
+  return {
+    ...own,
+    ...facts,
+    // Every sample reads them: V8 would give each object that is made of the rest of another a
+    // shape of its own.
+    limits: {
+      memoryBytes: own.limits.memoryBytes ?? (isNumber ? undefined : listed),
+      diskBytes: own.limits.diskBytes ?? diskBytes,
+      cpuCores: own.limits.cpuCores ?? cpuCores,
+      swapBytes,
+      ioWeight,
+      listedMemoryBytes: isNumber ? listed : undefined,
+    },
+    daemon: daemon ?? own.daemon,
+    isProxy: isProxy(facts.egg ?? '') || undefined,
+  };
+}
+
+/**
+ * By rules and listed server: how it is monitored, which is the same object as long as they are.
+ */
+const DISCOVERED = new WeakMap<CompiledRules, WeakMap<ListedServer, ServerTarget>>();
+
+function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
+  const ofRules = DISCOVERED.get(rules) ?? new WeakMap<ListedServer, ServerTarget>();
+  DISCOVERED.set(rules, ofRules);
+  const known = ofRules.get(server);
+  if (known !== undefined) return known;
+  const { panel, labels, mode } = rules;
+  const { uuid: id, name } = server;
+  const { expect, query } = rules.judge(server);
+  const own = { panel, id, name, labels, expect, mode, limits: {}, query: queryOf(query, server) };
+  const target = targetOf(server, { ...own, isDiscovered: true });
+  ofRules.set(server, target);
+  return target;
+}
+
+/**
+ * By configured server: what it was last completed from, and the result, which is the same object
+ * until that changes.
+ */
+const COMPLETED = new WeakMap<
+  ServerTarget,
+  { readonly server: ListedServer; readonly isRenamed: boolean; readonly target: ServerTarget }
+>();
+
+/** A configured server with what the server list shows of it, if it is listed. */
+function completed(
+  target: ServerTarget,
+  server: ListedServer | undefined,
+  rules: CompiledRules | undefined,
+): ServerTarget {
+  if (server === undefined) return target;
+  const isRenamed = rules !== undefined && isUnnamed(target);
+  const last = COMPLETED.get(target);
+  if (last?.server === server && last.isRenamed === isRenamed) return last.target;
+  const result = targetOf(server, isRenamed ? { ...target, name: server.name } : target);
+  COMPLETED.set(target, { server, isRenamed, target: result });
+  return result;
+}
+
+/**
+ * The query of a rule for this server; undefined if its type depends on an egg whose game isn't
+ * known.
+ */
+export function queryOf(
+  query: QuerySettings | undefined,
+  { egg = '', namedPort }: ListedServer,
+): QuerySettings | undefined {
+  if (query?.type !== AUTO) return query;
+  const type = typeOfEgg(egg, namedPort !== undefined);
+  return type === undefined ? undefined : { ...query, type, isGuess: true };
+}
+
+function byName(one: ServerTarget, other: ServerTarget): number {
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1;
+  return one.id < other.id ? -1 : 1;
+}

@@ -1,0 +1,45 @@
+// A list that the panel keeps for each server, such as its backups, and how it is read.
+
+import type { BackupsReading, SchedulesReading } from '../domain/reading.ts';
+import type { ServerTarget } from '../domain/server.ts';
+
+/** How a list of every server is requested. */
+export interface IntervalSettings {
+  readonly intervalMs: number;
+}
+
+/** What is read of every server, by its name in the record. */
+export const LISTS = ['backups', 'schedules'] as const;
+export type ListName = (typeof LISTS)[number];
+
+/** If a list has more pages than this, the rest is not read. */
+const MAX_PAGES = 20;
+
+/** Reads a list page by page. */
+export async function allPages<Page extends { readonly totalPages: number }>(
+  read: (page: number) => Promise<Page>,
+): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  do pages.push(await read(pages.length + 1));
+  while (pages.length < Math.min(pages.at(-1)?.totalPages ?? 0, MAX_PAGES));
+  return pages;
+}
+
+/** How a list of servers is read. */
+export interface ListOfServer {
+  /** The permission that the account needs for it. */
+  readonly permission: string;
+  /** Is it read of this server? */
+  readonly isAsked: (target: ServerTarget) => boolean;
+  /** Reads it; the call is needed by the deadline. */
+  readonly read: (
+    server: ServerTarget,
+    deadline: number,
+    signal: AbortSignal,
+  ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
+}
+
+/** As panels send times, and as metrics have them. */
+export function seconds(unixMs: number | undefined): number | undefined {
+  return unixMs === undefined ? undefined : unixMs / 1_000;
+}

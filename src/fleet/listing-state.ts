@@ -1,0 +1,90 @@
+// What the walks through a panel's server list have shown so far; pure.
+
+import type { Problem } from '../domain/problems.ts';
+import { identityOf } from '../domain/server.ts';
+import type { ListedServer } from '../panel/dialect.ts';
+import { LISTING_PAGE_SIZE, type ListingWalk, MAX_PAGES } from './listing-walk.ts';
+
+/**
+ * What the walks through a panel's server list have shown so far; times are in monotonic
+ * milliseconds.
+ */
+export interface ListingState {
+  /** By UUID: the latest entry, and how many of the walks that count have missed it in a row. */
+  readonly known: ReadonlyMap<string, { readonly entry: ListedServer; readonly missedWalks: number }>;
+  /** When complete walks began to find none, or less than half, of the servers. */
+  readonly shortSince?: number | undefined;
+  /** When the last complete walk ended. */
+  readonly completeAt?: number | undefined;
+  /** Why no server is discovered, according to the last complete walk. */
+  readonly empty?: Problem | undefined;
+  /** 0 before the first walk. */
+  readonly pages: number;
+  /** Walks that found a problem. */
+  readonly failures: number;
+}
+
+export const NEVER_READ: ListingState = { known: new Map(), pages: 0, failures: 0 };
+
+/** Pages have no stable order and shift while they are read, so a single walk can miss a server. */
+const WALKS_TO_VANISH = 3;
+
+/**
+ * A panel that fails in some way may list too few servers with a success, and a fleet's counters
+ * would be lost.
+ */
+const SHORT_FOR_MS = 30 * 60_000;
+
+/**
+ * The state after a walk; pure. A server is gone once three complete walks in a row did not find
+ * it, or one if its own calls return
+ * 404. A walk that finds none, or less than half, of the servers that were found before counts only
+ * once such walks have lasted for half an hour.
+ */
+export function afterWalk(
+  before: ListingState,
+  { servers, unreadable, complete, problem, pages }: ListingWalk,
+  now: number,
+  isIncluded: (server: ListedServer) => boolean,
+  /** Identities of the servers whose own calls return 404. */
+  notFound: ReadonlySet<string>,
+): ListingState {
+  const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
+  const isMissing = (uuid: string) => !known.has(uuid) && !unreadable.has(identityOf({ id: uuid }));
+  const found = [...before.known].filter(([, { missedWalks }]) => missedWalks === 0);
+  const isShort = 2 * found.filter(([uuid]) => isMissing(uuid)).length > found.length;
+  const shortSince = isShort ? (before.shortSince ?? now) : undefined;
+  const counts = complete && (shortSince === undefined || now - shortSince >= SHORT_FOR_MS);
+  for (const [uuid, { entry, missedWalks: missedBefore }] of before.known) {
+    if (known.has(uuid)) continue;
+    // A list may show other servers each time.
+    if (known.size >= MAX_PAGES * LISTING_PAGE_SIZE) break;
+    const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
+    const walksToVanish = notFound.has(identityOf({ id: uuid })) ? 1 : WALKS_TO_VANISH;
+    if (missedWalks < walksToVanish) known.set(uuid, { entry, missedWalks });
+  }
+  return {
+    ...before,
+    ...(complete && { completeAt: now, shortSince, empty: emptyProblem(servers.length, problem) }),
+    ...(servers.some(isIncluded) && { empty: undefined }),
+    known,
+    pages,
+    failures: before.failures + (problem === undefined ? 0 : 1),
+  };
+}
+
+/**
+ * The problem of a complete server list with so many servers from which none is discovered;
+ * unreadable entries are another.
+ */
+function emptyProblem(listed: number, problem: Error | undefined): Problem | undefined {
+  if (problem !== undefined) return undefined;
+  if (listed === 0) return { cause: 'nothing_listed', detail: 'the server list is empty' };
+  const which = listed === 1 ? 'the only listed server' : `all ${listed} listed servers`;
+  return { cause: 'all_excluded', detail: `discover excludes ${which}` };
+}
+
+/** Did the last walk miss servers, so that another walk should tell whether they are gone? */
+export function hasDoubts({ known, shortSince }: ListingState): boolean {
+  return shortSince !== undefined || [...known.values()].some(({ missedWalks }) => missedWalks > 0);
+}

@@ -1,0 +1,118 @@
+// Reads a panel's server list page by page.
+
+import { isSame } from '../domain/same.ts';
+import { printable } from '../domain/secrets.ts';
+import { identityOf } from '../domain/server.ts';
+import { PanelError } from '../panel/api.ts';
+import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
+
+/** The most servers that panels return on one page. */
+export const LISTING_PAGE_SIZE = 100;
+
+/** Far more than any panel has, and too few to fill the memory. */
+export const MAX_PAGES = 500;
+
+/** A walk stops after this many failed pages and leaves the rest for later. */
+const MAX_FAILURES = 2;
+
+/**
+ * So many entries are read between two turns of the event loop: even hostile ones take only
+ * milliseconds.
+ */
+const SLICE = 50;
+export const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
+
+/** The result of a walk through the pages of a server list. */
+export interface ListingWalk {
+  /** One entry per UUID, with printable texts. */
+  readonly servers: readonly ListedServer[];
+  /** The ids that entries which can't be read reveal. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Every page was read, even if single entries could not be. */
+  readonly complete: boolean;
+  /** The number of pages, as far as the panel reported it. */
+  readonly pages: number;
+  /**
+   * The latest rejection of `read`, or else the latest reason why a page or an entry was left out.
+   */
+  readonly problem: Error | undefined;
+}
+
+/**
+ * Reads every page of a server list, one after the other, until the signal aborts. Pages have no
+ * stable order, so a server may be on two of them: it counts once. Never rejects: what was found
+ * before a failure is kept. A server that is listed as it is known is the same object, so that
+ * nothing has to compare it again.
+ */
+export async function walkListing(
+  read: (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>,
+  signal?: AbortSignal,
+  known: ReadonlyMap<string, { readonly entry: ListedServer }> = new Map(),
+): Promise<ListingWalk> {
+  const found = new Map<string, ListedServer>();
+  const unreadable = new Set<string>();
+  const failures: Error[] = [];
+  let flaw: Error | undefined;
+  let pages = 1;
+  for (let page = 1; page <= Math.min(pages, MAX_PAGES) && failures.length < MAX_FAILURES; page += 1) {
+    try {
+      signal?.throwIfAborted();
+      const answer = await read({ page, perPage: LISTING_PAGE_SIZE });
+      let bad = answer.badEntries;
+      for (const [index, listed] of answer.servers.entries()) {
+        if (index > 0 && index % SLICE === 0) await afterEvents();
+        const server = presentable(listed);
+        if (server === undefined) {
+          bad += 1;
+          for (const id of [listed.identifier, listed.uuid]) unreadable.add(identityOf({ id }));
+        } else found.set(server.uuid, latestOf(server, known.get(server.uuid)?.entry));
+      }
+      // A later page that reports fewer pages doesn't end the walk: servers on unread pages may
+      // still exist.
+      pages = Math.max(pages, answer.totalPages);
+      flaw = flawOf(page, bad, answer.totalPages) ?? flaw;
+    } catch (error) {
+      failures.push(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  return {
+    servers: [...found.values()],
+    unreadable,
+    complete: failures.length === 0 && pages <= MAX_PAGES,
+    pages: Math.min(pages, MAX_PAGES),
+    problem: failures.at(-1) ?? flaw,
+  };
+}
+
+function latestOf(server: ListedServer, known: ListedServer | undefined): ListedServer {
+  return known !== undefined && isSame(known, server) ? known : server;
+}
+
+/** What is wrong with a page that was read. */
+function flawOf(page: number, bad: number, totalPages: number): Error | undefined {
+  const isLong = totalPages > MAX_PAGES;
+  if (!isLong && bad === 0) return undefined;
+  const detail = isLong
+    ? `the server list is longer than ${MAX_PAGES} pages`
+    : `${bad} entries on page ${page} have no valid UUID, or are beyond the ${LISTING_PAGE_SIZE} requested`;
+  return new PanelError({ cause: 'bad_answer', detail });
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
+function presentable(server: ListedServer): ListedServer | undefined {
+  const uuid = server.uuid.toLowerCase();
+  // An API key may look like a UUID, and an id can't be partly redacted.
+  if (!UUID.test(uuid) || printable(uuid) !== uuid) return undefined;
+  const { identifier, name, node = '', egg = '', address = '' } = server;
+  return {
+    ...server,
+    uuid,
+    identifier: printable(identifier) || uuid.slice(0, 8),
+    name: printable(name) || uuid.slice(0, 8),
+    node: printable(node) || undefined,
+    egg: printable(egg) || undefined,
+    address: printable(address) === address ? server.address : undefined,
+  };
+}

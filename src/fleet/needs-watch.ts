@@ -1,0 +1,119 @@
+// Compares what a panel's servers need with what is allowed, and logs it.
+
+import type { Problem } from '../domain/problems.ts';
+import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
+import { counted } from '../domain/sentences.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
+import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
+import { problemLog } from './problem-log.ts';
+
+/** The needs are logged once the panel's limit is known, or after this long without it. */
+const LIMIT_KNOWN_WITHIN_MS = 10_000;
+
+/**
+ * At the start, the panel's limit and its blocked servers become known one after the other: a line
+ * waits for both.
+ */
+const SETTLING_MS = 1_000;
+
+/** A panel's needs, and what they are compared with. */
+export interface NeedsOptions {
+  readonly panel: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly needs: () => Needs;
+  readonly gateway: { budget(): Pick<BudgetReading, 'isPinned' | 'limitPerMinute' | 'knownLimitPerMinute'> };
+  readonly socketLimit: Pick<SharedSockets, 'descriptors' | 'requiredDescriptors' | 'sockets' | 'part'>;
+}
+
+/**
+ * Compares what a panel's servers need with what is allowed; logs it when that is known, and again
+ * when it changes.
+ */
+export class NeedsWatch {
+  readonly #options: NeedsOptions;
+  readonly #logProblems: ReturnType<typeof problemLog>;
+  #logged: string | undefined;
+  #isDue = false;
+  #cancel: Cancel | undefined;
+  #cancelLine: Cancel | undefined;
+
+  constructor(options: NeedsOptions) {
+    this.#options = options;
+    this.#logProblems = problemLog(options.panel, options.log);
+  }
+
+  get reading(): NeedsReading {
+    const { socketLimit } = this.#options;
+    const { servers: _, ...needs } = this.#options.needs();
+    return { ...needs, allowedSockets: Math.min(socketLimit.part, socketLimit.sockets) };
+  }
+
+  /**
+   * What keeps some servers from being monitored as configured, from the moment at which it is
+   * logged: a limit may still be unknown.
+   */
+  get problems(): readonly Problem[] {
+    return this.#logged === undefined ? [] : this.#problemsOf(this.#options.needs());
+  }
+
+  /** The servers or the limit may have changed. */
+  follow(): void {
+    const { needs, gateway, clock } = this.#options;
+    const { isPinned, knownLimitPerMinute } = gateway.budget();
+    // Before the first server is discovered there is nothing to log.
+    if (needs().servers === 0) return;
+    if (this.#isDue || isPinned || knownLimitPerMinute !== undefined) {
+      this.#write();
+      return;
+    }
+    this.#cancel ??= clock.schedule(LIMIT_KNOWN_WITHIN_MS, () => {
+      this.#isDue = true;
+      this.follow();
+    });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancelLine?.();
+  }
+
+  #problemsOf(needs: Needs): readonly Problem[] {
+    const { gateway, socketLimit } = this.#options;
+    const problems = [descriptorProblem(needs, socketLimit), budgetProblem(needs, gateway.budget())];
+    return problems.filter((problem) => problem !== undefined);
+  }
+
+  #write(): void {
+    const { panel, log, clock, gateway } = this.#options;
+    const needs = this.#options.needs();
+    const { servers, requiredSockets: sockets, polls, requiredCallsPerMinute } = needs;
+    const { limitPerMinute, knownLimitPerMinute: limit } = gateway.budget();
+    const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(requiredCallsPerMinute)];
+    const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
+    const problems = this.#problemsOf(needs);
+    const causes = problems.map(({ cause }) => cause);
+    const state = JSON.stringify([servers, sockets, polls, budgetPerMinute, causes]);
+    if (state === this.#logged) return;
+    this.#logged = state;
+    this.#cancelLine?.();
+    this.#logProblems(problems, fields);
+    if (problems.length > 0) return;
+    const rate = `using up to ${budgetPerMinute}${limit === undefined ? '' : ` of ${limit}`} calls per minute`;
+    const line = `panel ${panel}: ${collectionOf(needs)}; ${rate}`;
+    this.#cancelLine = clock.schedule(SETTLING_MS, () => log.info(fields, line));
+  }
+}
+
+/** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
+function collectionOf({ servers, requiredSockets: sockets, polls }: Needs): string {
+  const all = counted(servers, 'server');
+  const blocked = servers - sockets - polls;
+  const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;
+  return `${streaming}${polls > 0 ? `, polling ${polls}` : ''}${blocked > 0 ? ` (${blocked} blocked)` : ''}`;
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(1));
+}

@@ -1,0 +1,74 @@
+// What a panel's sessions see of it: what holds now, and when that changed.
+
+import type { CauseCode } from '../domain/problems.ts';
+import { type Clock, NEVER } from '../domain/time.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/subjects.ts';
+import type { SessionRecord } from '../session/session-context.ts';
+
+const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
+
+/** What a panel's sessions see: what holds now, and when that changed. */
+export class PanelSurroundings {
+  readonly #clock: Clock;
+  readonly #gateway: PanelGateway;
+  /** When each was last blamed or cleared. */
+  readonly #judged = new Map<Subject, number>();
+  /** When a server last worked that had failed for a cause, also by node. */
+  readonly #recovered = new Map<CauseCode, number>();
+  readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
+  /** When the server list was last read completely. */
+  listedAt = NEVER;
+
+  constructor({ clock, gateway }: { readonly clock: Clock; readonly gateway: PanelGateway }) {
+    this.#clock = clock;
+    this.#gateway = gateway;
+    gateway.events.on('changed', (change) => {
+      if (change.of === 'subject') this.#judged.set(change.subject, clock.now());
+      if (change.of !== 'recovery') return;
+      const { cause, node = '' } = change;
+      const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
+      this.#recoveredOnNode.set(node, ofNode.set(cause, clock.now()));
+      this.#recovered.set(cause, clock.now());
+    });
+  }
+
+  /** What the session of this server sees, beside what is given. */
+  of<Given>({ target, node }: SessionRecord, given: Given) {
+    const gateway = this.#gateway;
+    return {
+      now: this.#clock.now(),
+      target,
+      listedAt: this.listedAt,
+      sockets: {
+        heldBy: gateway.socketHold(node),
+        panelJudgedAt: this.#judgedAt('panel', pathOf('websocket'), 'consoles'),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(socketsOf(node)),
+      },
+      polls: {
+        heldBy: gateway.pollHold(node),
+        panelJudgedAt: this.#judgedAt('panel', pathOf('resources')),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(pollsOf(node)),
+      },
+      mayConnect: gateway.mayConnect(target.id, node),
+      trial: gateway.socketTrial(target.id),
+      recovered: this.#recovered,
+      recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,
+      ...given,
+    };
+  }
+
+  /** Forgets all nodes but those of these servers. */
+  keepNodes(records: readonly SessionRecord[]): void {
+    const nodes = new Set(records.map(({ node = '' }) => node));
+    for (const node of this.#recoveredOnNode.keys()) if (!nodes.has(node)) this.#recoveredOnNode.delete(node);
+    for (const subject of this.#judged.keys()) {
+      const node = nodeOf(subject);
+      if (node !== undefined && !nodes.has(node)) this.#judged.delete(subject);
+    }
+  }
+
+  #judgedAt(...subjects: readonly Subject[]): number {
+    return Math.max(...subjects.map((subject) => this.#judged.get(subject) ?? NEVER));
+  }
+}

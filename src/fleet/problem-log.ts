@@ -1,0 +1,26 @@
+// Logs the problems of a panel's fleet when they begin, change and end.
+
+import { problemLine } from '../diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { Logger } from '../domain/telemetry.ts';
+
+/**
+ * Logs the problems of a panel's fleet, each when it appears or changes, with figures that explain
+ * it, and when it ends, if there are words for that; those with the same words end together.
+ */
+export function problemLog(panel: string, log: Logger, ended: Partial<Record<CauseCode, string>> = {}) {
+  let before: readonly Problem[] = [];
+  return (now: readonly Problem[], figures: Readonly<Record<string, unknown>> = {}): void => {
+    for (const problem of now) {
+      const { cause, detail } = problem;
+      if (before.some((one) => one.cause === cause && one.detail === detail)) continue;
+      log.warn({ ...figures, panel, cause, detail }, `panel ${panel}: ${problemLine(problem)}`);
+    }
+    for (const { cause } of before) {
+      const words = ended[cause];
+      if (words !== undefined && !now.some((one) => ended[one.cause] === words))
+        log.info({ panel }, `panel ${panel}: ${words}`);
+    }
+    before = now;
+  };
+}

@@ -1,0 +1,49 @@
+// How the schedules of servers are read, and what is shown of them.
+
+import type { Snapshot } from '../domain/reading.ts';
+import { printable } from '../domain/secrets.ts';
+import type { Clock } from '../domain/time.ts';
+import type { Schedule } from '../panel/dialect.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { type ListOfServer, seconds } from './list-of-server.ts';
+
+/** Each has three series: the rest is left out, and counted. */
+const MAX_SCHEDULES = 20;
+
+/** The schedules of every server that the panel runs schedules of. */
+export function schedulesOfServers({
+  gateway,
+  clock,
+}: {
+  readonly gateway: Pick<PanelGateway, 'schedules'>;
+  readonly clock: Clock;
+}): ListOfServer {
+  return {
+    permission: 'schedule.read',
+    isAsked: ({ blocked }) => blocked === undefined,
+    read: async (server, deadline, signal) => ({
+      ...shownSchedules(await gateway.schedules(server, deadline, signal)),
+      schedules_last_read_timestamp_seconds: seconds(Math.round(clock.toUnixMs(clock.now()))),
+    }),
+  };
+}
+
+/**
+ * The schedules as they are shown: each number once, with a printable name; and how many others
+ * there are.
+ */
+export function shownSchedules(
+  schedules: readonly Schedule[],
+): Pick<Snapshot, 'schedules' | 'schedules_left_out'> {
+  const all = [...new Map(schedules.map((schedule) => [schedule.id, schedule])).values()];
+  const shown = all
+    .slice(0, MAX_SCHEDULES)
+    .map(({ id, name, isDue, isProcessing, lastRunMs, nextRunMs }) => ({
+      id: String(id),
+      name: printable(name),
+      last_run_timestamp_seconds: seconds(lastRunMs),
+      next_run_timestamp_seconds: isDue ? seconds(nextRunMs) : undefined,
+      processing: Number(isProcessing),
+    }));
+  return { schedules: shown, schedules_left_out: all.length - shown.length || undefined };
+}

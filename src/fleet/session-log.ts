@@ -1,0 +1,76 @@
+// Logs how the conditions of servers change.
+
+import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { CollectionMode } from '../domain/server.ts';
+import { type Logger, type ServerEvent, subjectOf } from '../domain/telemetry.ts';
+import type { ConditionChange, SessionLog } from '../session/session-context.ts';
+
+/** What the log says about a server; without an event if that isn't worth counting. */
+interface SessionLine {
+  readonly event?: ServerEvent;
+  readonly level: 'debug' | 'info' | 'warn';
+  readonly words: string;
+}
+
+/**
+ * Logs one line when a server's condition changes, and when its socket moves. A problem of the
+ * panel or its API key is logged once for all servers, so the line of each server is only at level
+ * debug; a fact such as a suspension is not a warning.
+ */
+export function sessionLog(log: Logger): SessionLog {
+  return {
+    conditionChanged: ({ target, node }, change) => {
+      const { condition, problem } = change.now;
+      const { event, level, words } = lineOf(change, target.mode);
+      const { cause, detail } = problem ?? {};
+      const fields = { ...subjectOf(target, node), event, condition, cause, detail };
+      log[level](fields, `server ${target.name}${words}`);
+    },
+    socketMoved: ({ target, node }, from, to) => {
+      const fields = { ...subjectOf(target, node), event: 'moved', from, to };
+      log.info(fields, `server ${target.name}: socket moved from ${from} to ${to}`);
+    },
+  };
+}
+
+function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionMode): SessionLine {
+  const { condition, problem, blocked } = now;
+  const wasLost = before.condition === 'failing' || before.condition === 'blocked';
+  const wasFallback = before.condition === 'polling' && before.problem !== undefined;
+  const again = wasLost || (condition === 'streaming' && (wasFallback || hasStreamed)) ? ' again' : '';
+  if (condition === 'polling' && problem !== undefined)
+    return { event: 'fallback', level: 'info', words: ' is polled' };
+  if (condition === 'streaming' || condition === 'polling') {
+    // That a server is polled until its socket opens is planned.
+    const level = condition === 'streaming' || mode === 'poll' ? 'info' : 'debug';
+    const words = ` is ${condition === 'polling' ? 'polled' : condition}${again}`;
+    return { event: again ? `${condition}_again` : condition, level, words };
+  }
+  if (problem === undefined || (condition !== 'failing' && condition !== 'blocked'))
+    return { level: 'debug', words: ` is ${condition}` };
+  if (condition === 'failing') {
+    const event = before.condition === 'streaming' ? 'closed' : 'failing';
+    const words =
+      problem.cause === 'closed'
+        ? `: ${problem.detail}; reconnecting`
+        : ` can't be monitored: ${withRemedy(problem)}`;
+    return { event, level: levelOf(problem), words };
+  }
+  // A failure was logged with this cause: that the polls are refused for it as well is no second
+  // warning.
+  const isRepeated = before.condition === 'failing' && before.problem?.cause === problem.cause;
+  const reason = blocked ?? shortTitle(problem.cause);
+  // The panel's own message often contains the state already.
+  const named = problem.detail.toLowerCase().includes(reason) ? '' : ` (${reason})`;
+  const words = ` is blocked${named}: ${withRemedy(problem)}`;
+  return { event: 'blocked', level: isRepeated ? 'debug' : levelOf(problem), words };
+}
+
+function levelOf({ cause }: Problem): SessionLine['level'] {
+  const { scope, severity } = CAUSES[cause];
+  if (scope === 'panel' || scope === 'key') return 'debug';
+  // A socket that was closed is reconnected at once: if that fails, the cause of that failure is
+  // the warning.
+  return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
+}

@@ -1,0 +1,20 @@
+// Logs the states of servers that the exporter doesn't know.
+
+import type { ServerReading } from '../domain/reading.ts';
+import { printable } from '../domain/secrets.ts';
+import { type Logger, subjectOf } from '../domain/telemetry.ts';
+
+/** So many words for unknown states are logged for a panel: it may invent them. */
+const MAX_UNKNOWN_STATES = 10;
+
+/** Logs each state that the exporter doesn't know, once for a panel. */
+export function unknownStateLog(log: Logger) {
+  const seen = new Set<string>();
+  return ({ target, node }: Pick<ServerReading, 'target' | 'node'>, word: string): void => {
+    const state = printable(word);
+    if (seen.has(state) || seen.size >= MAX_UNKNOWN_STATES) return;
+    seen.add(state);
+    const shown = `unknown state "${state}", shown as unknown; its data is shown as usual`;
+    log.warn({ ...subjectOf(target, node), state }, `server ${target.name}: ${shown}`);
+  };
+}
