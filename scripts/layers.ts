@@ -6,7 +6,7 @@ export interface Layer {
   readonly mayImport: readonly string[];
 }
 
-const COLLECTION = ['domain', 'names', 'panel', 'session'];
+const COLLECTION = ['domain', 'addresses', 'panel', 'session'];
 const EVERYTHING = 'everything';
 
 /**
@@ -30,7 +30,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'query',
     contains:
       'queries game servers for their players: their types, the protocols, and the thread that queries them',
-    mayImport: ['domain', 'diagnosis', 'names', 'build-info.ts'],
+    mayImport: ['domain', 'diagnosis', 'addresses', 'build-info.ts'],
   },
   {
     path: 'diagnosis',
@@ -39,22 +39,22 @@ export const LAYERS: readonly Layer[] = [
     mayImport: ['domain'],
   },
   {
-    path: 'names',
+    path: 'addresses',
     contains:
-      'where sockets may lead: checks the addresses from panels, and resolves names for all panels with few threads',
+      'the addresses to which sockets may lead: checks those from panels, and resolves names for all panels with few threads',
     mayImport: ['domain', 'diagnosis'],
   },
   {
     path: 'panel',
     contains:
       "one panel's API: `health` decides what has an outage, `scheduler` when a call may start; `dialects` has the differences between panels",
-    mayImport: ['domain', 'diagnosis', 'names'],
+    mayImport: ['domain', 'diagnosis', 'addresses'],
   },
   {
     path: 'session',
     contains:
       "one server's console socket and polls: `plan.ts` decides what a server needs and `machine.ts` is its socket's state machine, both pure; the rest carries out their effects",
-    mayImport: ['domain', 'diagnosis', 'names', 'panel'],
+    mayImport: ['domain', 'diagnosis', 'addresses', 'panel'],
   },
   {
     path: 'fleet',
@@ -91,7 +91,17 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'doctor',
     contains: 'runs the exporter for up to a minute and describes what it shows',
-    mayImport: ['domain', 'config', 'names', 'panel', 'query', 'diagnosis', 'fleet', 'app', 'build-info.ts'],
+    mayImport: [
+      'domain',
+      'config',
+      'addresses',
+      'panel',
+      'query',
+      'diagnosis',
+      'fleet',
+      'app',
+      'build-info.ts',
+    ],
   },
   {
     path: 'console',

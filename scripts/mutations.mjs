@@ -32,7 +32,7 @@ const TOKEN = ['src/session/streamer.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
 const RESTART = ['src/fleet/power.ts', 'fleet/restart'];
-const ADDRESS = ['src/names/name-lookups.ts', 'names/name-lookups/socket-address'];
+const ADDRESS = ['src/addresses/socket-address.ts', 'addresses/socket-address'];
 const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */

@@ -1,5 +1,5 @@
 import { createApp } from '../../src/app/app.ts';
-import { parseConfig } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/parse.ts';
 import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';

@@ -1,14 +1,14 @@
 // The exporter's sessions with their sockets and records, at a panel that grants each token at once.
 import { readFile } from 'node:fs/promises';
+import { systemNames } from '../../src/addresses/name-lookups.ts';
 import { openLog } from '../../src/app/log.ts';
-import { socketAccess } from '../../src/app/supervisor.ts';
-import { parseConfig } from '../../src/config/config.ts';
+import { socketAccess } from '../../src/app/panel-access.ts';
+import { parseConfig } from '../../src/config/parse.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { SystemClock } from '../../src/domain/time.ts';
 import { serverLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { sessionLog } from '../../src/fleet/session-log.ts';
-import { systemNames } from '../../src/names/name-lookups.ts';
 import { ConnectPacer } from '../../src/session/connect-pacer.ts';
 import { Session } from '../../src/session/session.ts';
 import type { SessionContext, SessionRecord } from '../../src/session/session-context.ts';

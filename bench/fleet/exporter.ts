@@ -1,8 +1,8 @@
 import { createApp } from '../../src/app/app.ts';
 import { openLog } from '../../src/app/log.ts';
 import { boundHeapGrowth } from '../../src/commands/service.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { formatIssues } from '../../src/yaml/settings.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { formatIssues } from '../../src/yaml/issues.ts';
 import { watchProcess } from './process-usage.ts';
 
 export type ExporterProgram = Awaited<ReturnType<typeof start>>;

@@ -1,5 +1,5 @@
-import { Scraper } from '../../src/metrics/exposition.ts';
 import type { Encoding } from '../../src/metrics/rendered-body.ts';
+import { Scraper } from '../../src/metrics/scrape.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
 

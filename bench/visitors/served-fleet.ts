@@ -3,7 +3,7 @@ import type { Logger } from '../../src/domain/telemetry.ts';
 import { type Clock, SystemClock } from '../../src/domain/time.ts';
 import { createRoutes } from '../../src/http/routes.ts';
 import { HttpServer } from '../../src/http/server.ts';
-import { Scraper } from '../../src/metrics/exposition.ts';
+import { Scraper } from '../../src/metrics/scrape.ts';
 import { StatusBoard } from '../../src/status-page/data/board.ts';
 import { BenchmarkFleet } from '../scrape/fleet.ts';
 import { threadTime } from './thread-time.ts';

@@ -1,6 +1,7 @@
 // The exporter as a unit that starts and stops.
 
 import { hostname } from 'node:os';
+import { type LookUp, systemNames } from '../addresses/name-lookups.ts';
 import { REVISION, VERSION } from '../build-info.ts';
 import type { Config, LoadResult } from '../config/config.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
@@ -13,18 +14,17 @@ import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
 import { HttpServer } from '../http/server.ts';
 import type { WebSettingsSource } from '../http/web-settings.ts';
 import { COMPATIBILITY_PREFIXES } from '../metrics/compatibility.ts';
-import { Scraper } from '../metrics/exposition.ts';
+import { Scraper } from '../metrics/scrape.ts';
 import { SelfMetrics } from '../metrics/self.ts';
-import { type LookUp, systemNames } from '../names/name-lookups.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import type { StateKeeper } from '../storage/state-keeper.ts';
-import { formatIssues } from '../yaml/settings.ts';
 import { InternalErrorLog } from './internal-error-log.ts';
+import { Reloader } from './reloader.ts';
 import { secretsInUse } from './secrets-in-use.ts';
 import { isInShard, type Shard, WHOLE } from './shard.ts';
 import { SocketLimit } from './socket-limit.ts';
-import { type ConfigChanges, Supervisor } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 
 /** What the exporter is built from. */
 export interface AppOptions {
@@ -175,96 +175,4 @@ export function createApp(options: AppOptions): App {
       forgetErrors();
     },
   };
-}
-
-interface ReloaderOptions {
-  readonly log: Logger;
-  /**
-   * Reads the configuration and the files that it refers to; absent if the configuration doesn't
-   * come from a file.
-   */
-  readonly load?: () => Promise<LoadResult>;
-  /** Applies a configuration; rejects without having changed anything if that isn't possible. */
-  readonly apply: (config: Config) => Promise<ConfigChanges>;
-  /** Called with the outcome of each reload. */
-  readonly ended: (successful: boolean) => void;
-}
-
-/** Loads the configuration again on request; one reload at a time. */
-export class Reloader {
-  readonly #options: ReloaderOptions;
-  #running: Promise<ReloadOutcome> | undefined;
-  #waiting: Promise<ReloadOutcome> | undefined;
-  #isStopped = false;
-
-  constructor(options: ReloaderOptions) {
-    this.#options = options;
-  }
-
-  /** Starts a reload after the call; calls made while one is running share the next. */
-  reload(): Promise<ReloadOutcome> {
-    if (this.#waiting !== undefined) return this.#waiting;
-    if (this.#running === undefined) return this.#begin();
-    this.#waiting = this.#running.then(() => {
-      this.#waiting = undefined;
-      return this.#begin();
-    });
-    return this.#waiting;
-  }
-
-  /** No reload changes anything from now on. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  #begin(): Promise<ReloadOutcome> {
-    const running = this.#reload().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
-  }
-
-  async #reload(): Promise<ReloadOutcome> {
-    const { load, apply, ended, log } = this.#options;
-    if (load === undefined) return this.#failed(['there is no configuration file to reload']);
-    try {
-      const loaded = await load();
-      if (this.#isStopped) return { ok: false, problems: 'the exporter is stopping' };
-      if (!loaded.ok) return this.#failed(loaded.issues.map((issue) => formatIssues([issue])));
-      const changes = await apply(loaded.config);
-      ended(true);
-      const summary = `configuration reloaded: ${describeChanges(changes)}`;
-      log.info({ ...changes }, summary);
-      return { ok: true, summary };
-    } catch (error) {
-      return this.#failed([error instanceof Error ? error.message : String(error)]);
-    }
-  }
-
-  #failed(problems: readonly string[]): ReloadOutcome {
-    const { log, ended } = this.#options;
-    ended(false);
-    const number = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-    log.error(
-      { problems: problems.length },
-      `reload failed with ${number}: keeping the previous configuration`,
-    );
-    for (const problem of problems) log.error({}, problem);
-    return { ok: false, problems: KNOWN_SECRETS.redact(problems.join('\n')) };
-  }
-}
-
-/** What changed, in one line. */
-export function describeChanges({ panels, servers }: ConfigChanges): string {
-  const parts = [partOf('panel', panels), partOf('server', servers)];
-  const isSame = [panels, servers].every((counts) =>
-    Object.entries(counts).every(([word, count]) => count === 0 || word === 'unchanged'),
-  );
-  return isSame ? `nothing changed (${parts.join('; ')})` : parts.join('; ');
-}
-
-function partOf(noun: string, counts: Readonly<Record<string, number>>): string {
-  const shown = Object.entries(counts).filter(([word, count]) => count > 0 || word === 'unchanged');
-  return `${noun}s: ${shown.map(([word, count]) => `${count} ${word}`).join(', ')}`;
 }

@@ -1,5 +1,6 @@
 // The secrets that a running exporter got from its configuration and the environment.
-import { type Config, secretsIn } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { secretsIn } from '../config/disclosed.ts';
 import { proxySecrets } from '../panel/transport.ts';
 
 const PROXY_VARIABLE = /^(?:https?|all)_proxy$/i;

@@ -1,65 +1,15 @@
-// Builds a fleet for each panel, and applies changes of the configuration to them.
+// Runs the panels, and applies changes of the configuration to them.
 
-import { USER_AGENT } from '../build-info.ts';
-import { type Config, changedConcerns, type PanelConfig } from '../config/config.ts';
+import { changedConcerns } from '../config/concerns.ts';
+import type { Config, PanelConfig } from '../config/config.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import { identityOf, type ServerTarget } from '../domain/server.ts';
-import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
-import type { Clock } from '../domain/time.ts';
-import type { ServerIdentity } from '../fleet/discover-rules.ts';
-import type { SharedSockets } from '../fleet/needs.ts';
-import { PanelFleet } from '../fleet/panel-fleet.ts';
-import type { QueryAccess } from '../fleet/query-watch.ts';
 import { isScraped } from '../metrics/rendered-body.ts';
-import {
-  guardedNames,
-  type NameLookups,
-  nodeLookup,
-  type ResolveName,
-  type SocketPolicy,
-  socketAddressProblem,
-} from '../names/name-lookups.ts';
-import { perSite } from '../names/per-site.ts';
-import { PanelApi } from '../panel/api.ts';
-import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
-import { Gateway } from '../panel/gateway.ts';
-import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
-import { Connections } from '../panel/transport.ts';
-import { findService } from '../query/ask.ts';
-import { type QueryClient, QueryThread } from '../query/thread.ts';
-import { atOnce, ConnectPacer, type EventLoop, type InTurn } from '../session/connect-pacer.ts';
-import type { SocketAccess } from '../session/session-context.ts';
-import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
-import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
+import { ConnectPacer, type EventLoop } from '../session/connect-pacer.ts';
 import { Accounts } from './accounts.ts';
-import { latestPorts } from './listed-ports.ts';
-import type { Shard } from './shard.ts';
-
-/** What all panels share. */
-interface PanelShared {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly random: () => number;
-  /** Counts what happens in the collection of this panel. */
-  readonly telemetry: (panel: string) => PanelTelemetry;
-  readonly shard: Shard;
-  /** Is the server monitored here, if it is in the configuration or discovered? */
-  readonly isOurs: (server: ServerIdentity) => boolean;
-  readonly socketLimit: SharedSockets;
-  /** Instead of a thread for the queries of each panel. */
-  readonly queryClient?: QueryClient | undefined;
-  readonly names: NameLookups;
-  /**
-   * What was kept of a server before a restart of the exporter, once; absent if nothing is kept.
-   */
-  readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
-}
-
-/** What else they share, which is made here. */
-interface PanelContext extends PanelShared, Pick<QueryAccess, 'isTaken'> {
-  readonly connects: ConnectPacer;
-}
+import { publicUrl } from './panel-access.ts';
+import { type PanelContext, type PanelShared, RunningPanel } from './running-panel.ts';
 
 /** What a new configuration changed, in numbers. */
 export interface ConfigChanges {
@@ -251,97 +201,6 @@ export class Supervisor implements FleetReading {
 }
 
 /**
- * One running panel, and the configuration that it currently uses. Nothing is opened before its
- * fleet is started.
- */
-export class RunningPanel {
-  readonly fleet: PanelFleet;
-  /**
-   * Does a port of the address of a server, which may be another panel's, belong to another one, as
-   * far as the server list shows?
-   */
-  readonly isTaken: QueryAccess['isTaken'];
-  readonly #clock: Clock;
-  readonly #resolve: ReturnType<NameLookups['forPanel']>;
-  readonly #inTurn: InTurn;
-  readonly #api: PanelApi;
-  #config: PanelConfig;
-  #limit: RateLimit;
-
-  /** @throws Error if the environment's proxy is invalid */
-  constructor(config: PanelConfig, limit: RateLimit, shared: PanelContext) {
-    const { clock, names, connects, queryClient, isTaken } = shared;
-    const telemetry = shared.telemetry(config.name);
-    const resolve = names.forPanel();
-    const inTurn = connects.line();
-    this.#limit = limit;
-    this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
-    this.#clock = clock;
-    this.#resolve = resolve;
-    this.#inTurn = inTurn;
-    this.#config = config;
-    const access = { ...apiAccess(config, clock, resolve), telemetry };
-    const options = { ...access, apiKey: () => this.#config.apiKey.reveal(), log: shared.log, limit };
-    this.#api = new PanelApi(options);
-    this.fleet = new PanelFleet(config, {
-      ...shared,
-      telemetry,
-      gateway: new Gateway({ ...options, inTurn: connects.line() }, this.#api),
-      sockets: socketAccess(config, clock, resolve, inTurn),
-      openNodes: (key) =>
-        new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),
-      openQueries: () => {
-        const client = queryClient ?? new QueryThread();
-        return { client, resolve, findService, isTaken, panelUrl: config.url };
-      },
-    });
-  }
-
-  get config(): PanelConfig {
-    return this.#config;
-  }
-
-  /** That of the account that the current key belongs to. */
-  get limit(): RateLimit {
-    return this.#limit;
-  }
-
-  /**
-   * Prepares another configuration of the same panel; the returned function applies it, and touches
-   * only what differs.
-   *
-   * @throws Error if the environment's proxy is invalid
-   */
-  prepare(next: PanelConfig, accounts: Accounts): () => void {
-    const changed = changedConcerns(this.#config, next);
-    const connections = changed.has('calls')
-      ? new Connections(apiAccess(next, this.#clock, this.#resolve))
-      : undefined;
-    const sockets = changed.has('sockets')
-      ? socketAccess(next, this.#clock, this.#resolve, this.#inTurn)
-      : undefined;
-    return () => {
-      this.#config = next;
-      if (connections !== undefined) this.#api.use(connections);
-      this.fleet.configure(next);
-      if (changed.has('key')) {
-        this.#limit = accounts.limitOf(next);
-        this.fleet.keyChanged(this.#limit);
-      }
-      if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
-    };
-  }
-}
-
-/**
- * Where people open a panel, without a trailing slash. The exporter may use an internal address,
- * but the origin that the panel's nodes expect is the panel's own.
- */
-export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
-  return origin + new URL(url).pathname.replace(/\/+$/, '');
-}
-
-/**
  * How many servers were added, removed or changed. A server that is monitored as before keeps the
  * object that describes it.
  */
@@ -363,84 +222,4 @@ function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[
     changed: kept.length - unchanged,
     unchanged,
   };
-}
-
-/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
-const PROXY_PART = 0.8;
-
-/**
- * The part that the lookup of a name may use; shorter, so that the name is identified as the cause.
- */
-const LOOKUP_PART = 0.7;
-
-/** The settings for calls to a panel's API, from its configuration. */
-export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
-  return {
-    panel: panel.name,
-    baseUrl: panel.url,
-    apiKey: () => panel.apiKey.reveal(),
-    requestTimeoutMs: panel.requestTimeoutMs,
-    connectTimeoutMs: panel.connectTimeoutMs,
-    userAgent: USER_AGENT,
-    clock,
-    lookup: nodeLookup(resolve, {
-      clock,
-      timeoutMs: Math.min(panel.connectTimeoutMs, panel.requestTimeoutMs) * LOOKUP_PART,
-    }),
-    pinnedPerMinute: panel.requestsPerMinute,
-    proxyUrl: panel.proxyUrl,
-    tls: panel.tls && withKeyText(panel.tls),
-  };
-}
-
-/** How this panel's sockets are opened, from its configuration. */
-export function socketAccess(
-  panel: PanelConfig,
-  clock: Clock,
-  resolve: ResolveName,
-  inTurn: InTurn = atOnce,
-): SocketAccess {
-  const policy: SocketPolicy = {
-    panelUrl: panel.url,
-    allowInsecure: panel.allowInsecure,
-    socketHosts: panel.socketHosts,
-  };
-  const limits = { clock, timeoutMs: panel.connectTimeoutMs * LOOKUP_PART };
-  const proxyOptions = {
-    clock,
-    connect: {
-      ca: panel.tls?.ca,
-      rejectUnauthorized: panel.tls?.insecureSkipVerify !== true,
-      timeout: panel.connectTimeoutMs * PROXY_PART,
-      lookup: nodeLookup(resolve, limits),
-    },
-  };
-  const tunnel = perSite((url) => tunnelFor(url, panel.proxyUrl, proxyOptions));
-  const options: SocketOptions = {
-    codec,
-    origin: panel.origin,
-    userAgent: USER_AGENT,
-    clock,
-    tunnelFor: tunnel,
-    lookup: nodeLookup(guardedNames(policy, resolve), limits),
-    tls: socketTls(panel.tls && nodeTls(panel.tls)),
-    unfinished: new UnfinishedBytes(),
-  };
-  return {
-    codec,
-    inTurn,
-    openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
-    addressProblem: perSite((url) => socketAddressProblem(url, policy)),
-    isProxied: (url) => tunnel(url) !== undefined,
-  };
-}
-
-/** Nodes have their own names, so the panel's server name doesn't apply to them. */
-function nodeTls(tls: NonNullable<PanelConfig['tls']>) {
-  const { serverName: _, ...material } = withKeyText(tls);
-  return material;
-}
-
-function withKeyText({ key, ...material }: NonNullable<PanelConfig['tls']>) {
-  return { ...material, key: key?.reveal() };
 }

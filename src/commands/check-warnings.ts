@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
 import { matchesEveryServer } from '../doctor/rules-in-words.ts';
 import { listed } from '../domain/sentences.ts';
-import { quote, type SecretFile } from '../yaml/settings.ts';
+import { quote } from '../yaml/quoting.ts';
+import type { SecretFile } from '../yaml/settings.ts';
 import { isReadableByAll } from './init-files.ts';
 
 /** What a panel's settings can't do although its user is likely to expect it. */

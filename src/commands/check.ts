@@ -1,11 +1,13 @@
 import { Command, Option } from 'commander';
-import { type Config, loadConfig, type PanelConfig } from '../config/config.ts';
+import type { Config, PanelConfig } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rules-in-words.ts';
 import { isLocalHost } from '../domain/addresses.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { DEFAULT_MAX_SERVERS, EXPECTS, type ServerGlobs } from '../domain/server.ts';
 import { formatDuration } from '../domain/time.ts';
-import { formatIssues, withoutCredentials } from '../yaml/settings.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { withoutCredentials } from '../yaml/quoting.ts';
 import { panelWarnings, readableByAll } from './check-warnings.ts';
 import { invocation, shellWord } from './command-line.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';

@@ -1,5 +1,5 @@
 import type { PanelConfig } from '../config/config.ts';
-import { loadConfig } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
 import { apiKeyIn, apiKeyProblem, printable, Secret } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
@@ -7,8 +7,8 @@ import { canonicalId, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
-import { API_KEY_FILE, readTextFile } from '../yaml/document.ts';
-import { formatIssues } from '../yaml/settings.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-line.ts';
 import { panelApi } from './panel-api.ts';
 

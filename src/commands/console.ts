@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { socketAccess } from '../app/supervisor.ts';
+import { systemNames } from '../addresses/name-lookups.ts';
+import { socketAccess } from '../app/panel-access.ts';
 import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import { Screen } from '../console/screen.ts';
 import { wantsColors } from '../doctor/paint.ts';
 import { printable } from '../domain/secrets.ts';
 import { parseDuration, SystemClock } from '../domain/time.ts';
-import { systemNames } from '../names/name-lookups.ts';
 import { POWER_ACTIONS } from '../panel/dialect.ts';
 import { CommandFailure } from './command-line.ts';
 import { findServer, KEY_VARIABLE, type ServerFlags } from './console-server.ts';

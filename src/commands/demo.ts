@@ -2,7 +2,8 @@
 import { Command } from 'commander';
 import { createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
-import { type Config, parseConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { parseConfig } from '../config/parse.ts';
 import { MAX_PORT } from '../domain/addresses.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { type Config, loadConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
 import { Printout } from '../doctor/paint.ts';
 import { issuesDocument, renderReport, reportDocument } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
@@ -7,7 +8,7 @@ import { type RunOptions, runDoctor } from '../doctor/run.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { counted } from '../domain/sentences.ts';
 import { type Clock, SystemClock } from '../domain/time.ts';
-import { formatIssues } from '../yaml/settings.ts';
+import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
 import { descriptorLimit } from './service.ts';

@@ -2,8 +2,8 @@
 import { hash } from 'bcryptjs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import type { FileKind } from '../yaml/document.ts';
-import { readText } from '../yaml/document.ts';
+import type { FileKind } from '../yaml/text-file.ts';
+import { readText } from '../yaml/text-file.ts';
 import { CommandFailure, invocation } from './command-line.ts';
 import { type Asker, terminalAsker } from './init-answers.ts';
 

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
-import { isClearText, panelUrlProblem } from '../config/schema.ts';
+import { isClearText, panelUrlProblem } from '../config/panel-url.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
 import { addresses, contains, isLocalHost, unbracketed } from '../domain/addresses.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { apiKeyIn, apiKeyProblem, isApiKey, Secret } from '../domain/secrets.ts';
-import { API_KEY_FILE, type Environment, readText, readTextFile } from '../yaml/document.ts';
+import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
+import type { Environment } from '../yaml/variables.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The flags that replace the questions of `init`. */

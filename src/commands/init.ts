@@ -3,8 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
-import { type PanelConfig, parseConfig } from '../config/config.ts';
-import { isClearText } from '../config/schema.ts';
+import type { PanelConfig } from '../config/config.ts';
+import { isClearText } from '../config/panel-url.ts';
+import { parseConfig } from '../config/parse.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { Printout } from '../doctor/paint.ts';
@@ -17,7 +18,7 @@ import { walkListing } from '../fleet/listing-walk.ts';
 import { problemOf } from '../panel/api.ts';
 import { allowedOf } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
-import { formatIssues } from '../yaml/settings.ts';
+import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure, invocation, shellWord } from './command-line.ts';
 import {
   type AnswerFlags,

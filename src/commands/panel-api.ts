@@ -1,7 +1,7 @@
-import { apiAccess } from '../app/supervisor.ts';
+import { systemNames } from '../addresses/name-lookups.ts';
+import { apiAccess } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
-import { systemNames } from '../names/name-lookups.ts';
 import { PanelApi } from '../panel/api.ts';
 import { CommandFailure } from './command-line.ts';
 

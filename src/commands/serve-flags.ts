@@ -7,8 +7,8 @@ import { SystemClock } from '../domain/time.ts';
 import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
 import { loadWebConfig, type WebConfigResult } from '../http/web-config/load.ts';
 import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
-import type { Environment } from '../yaml/document.ts';
-import { formatIssues } from '../yaml/settings.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import type { Environment } from '../yaml/variables.ts';
 
 /** The flag with the addresses to listen on. */
 export interface ListenFlag {

@@ -4,12 +4,12 @@ import { openLog } from '../app/log.ts';
 import type { Shard } from '../app/shard.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
-import { loadConfig, loadInThread } from '../config/config.ts';
+import { loadConfig, loadInThread } from '../config/load.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import { SystemClock } from '../domain/time.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { StateKeeper } from '../storage/state-keeper.ts';
-import { formatIssues } from '../yaml/settings.ts';
+import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import {
   externalUrlOption,

@@ -2,7 +2,8 @@
 
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { disclosedParts, loadConfig } from './config.ts';
+import { disclosedParts } from './disclosed.ts';
+import { loadConfig } from './load.ts';
 
 // The program of the thread that `loadInThread` starts: it responds with one part for each request,
 // with nothing at the end, and ends.

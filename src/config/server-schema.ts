@@ -1,35 +1,20 @@
 // The schema of servers and of the rules that discover them.
 
 import { isIPv6 } from 'node:net';
-import picomatch from 'picomatch';
 import { z } from 'zod';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/addresses.ts';
-import {
-  canonicalId,
-  DAEMONS,
-  DEFAULT_MAX_SERVERS,
-  EXPECTS,
-  fullIdOf,
-  identityOf,
-  LISTING_TYPES,
-  type ListingSettings,
-  MATCH_KEYS,
-} from '../domain/server.ts';
-import { AUTO } from '../query/eggs.ts';
-import { TYPES } from '../query/ways.ts';
+import { canonicalId, DAEMONS, EXPECTS, fullIdOf, identityOf } from '../domain/server.ts';
+import { TYPES } from '../query/types.ts';
+import { mostSimilar } from '../yaml/issues.ts';
+import { countLimit, sizeLimit } from '../yaml/limits.ts';
 import {
   byDefault,
-  count,
-  countLimit,
   duration,
-  list,
-  mostSimilar,
   oneOf,
   optional,
   scalar,
   section,
   settings,
-  sizeLimit,
   withExamples,
 } from '../yaml/settings.ts';
 
@@ -73,7 +58,7 @@ export function parseHost(text: string): string | undefined {
 }
 
 /** A query type, or another word. */
-const queryType = (expected: string, ...others: readonly string[]) =>
+export const queryType = (expected: string, ...others: readonly string[]) =>
   withExamples(
     scalar(expected, {
       problem: (text) => {
@@ -94,7 +79,7 @@ export function readAddress(text: string): string | undefined {
 }
 
 /** The keys of a query, both a server's own and a rule's. */
-const queryShape = {
+export const queryShape = {
   type: queryType('a query type such as minecraft').describe(
     'The game or its query protocol: one of the [query types](query-types.md).',
   ),
@@ -139,7 +124,7 @@ const labelName = z
   .meta({ not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] } });
 
 /** Labels that the user adds to a server's series. */
-const labels = () =>
+export const labels = () =>
   z
     .record(labelName, scalar('a string', { json: { type: ['string', 'number', 'boolean'] } }), {
       error: 'expected a map of labels, such as { game: minecraft }',
@@ -147,7 +132,7 @@ const labels = () =>
     .prefault({});
 
 /** How a server's samples are collected. */
-const mode = () =>
+export const mode = () =>
   byDefault('auto', oneOf(['auto', 'socket', 'poll'])).describe(
     'auto: console socket, or polling while it fails. socket, poll: only that.',
   );
@@ -192,117 +177,3 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   daemon: optional(oneOf(DAEMONS), 'wings').describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
 }).transform((entry) => ({ ...entry, uuid: fullIdOf(entry), name: entry.name ?? identityOf(entry) }));
-
-const MAX_GLOB = 200;
-const GLOB = `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
-
-/** Why a text isn't a glob. Unbalanced brackets would be taken literally, or match nothing. */
-function globProblem(text: string): string | undefined {
-  if (text.trim() === '' || text.length > MAX_GLOB) return `expected ${GLOB}`;
-  try {
-    picomatch.makeRe(text, { debug: true, strictBrackets: true });
-    return undefined;
-  } catch {
-    return 'expected a glob with balanced brackets; escape a literal bracket with a backslash';
-  }
-}
-
-const globs = (what: string, example: string) =>
-  optional(
-    list(
-      scalar(GLOB, { problem: globProblem, json: { type: ['string', 'number'] } }),
-      `globs, such as ["${example}"]`,
-      'glob',
-    ),
-    [example],
-  ).describe(`Case-insensitive globs for ${what}. One of them must match.`);
-
-const match = () =>
-  section(`a map with globs for ${MATCH_KEYS.join(', ')}`, {
-    name: globs("the server's name", 'survival-*'),
-    id: globs(
-      "the server's UUID, its 8-character short identifier, or its identifier in the panel",
-      'd3aac109',
-    ),
-    node: globs("the name of the server's node", 'fra-*'),
-    egg: globs("the name of the server's egg", 'Paper*'),
-  });
-
-const ruleMatch = match().describe('The servers that the rule applies to. All given keys must match.');
-
-const expectRule = section('a rule, such as `- match: { name: ["prod-*"] }`', {
-  match: ruleMatch,
-  state: byDefault('running', oneOf(EXPECTS)).describe('As `expect` of a server in `servers`.'),
-});
-
-const queryRule = settings("a rule, such as `- { match: { egg: ['Paper*'] }, type: minecraft }`", {
-  match: ruleMatch,
-  ...queryShape,
-  type: queryType('a query type such as minecraft, or auto', AUTO).describe(
-    "The game or its query protocol: one of the [query types](query-types.md), or auto: the type that belongs to the server's [egg](players.md#eggs).",
-  ),
-}).transform(({ match: servers, ...query }) => ({ match: servers, query }));
-
-/**
- * A section that can also be a switch: true is the section with all its defaults, false is none.
- */
-function orSwitch<T extends z.ZodType>(map: T, ...examples: readonly unknown[]) {
-  // Scalars are texts here, as everywhere in the file's tree.
-  const read = (value: unknown) => (value === 'true' ? {} : value === 'false' ? undefined : value);
-  return z.preprocess(read, map.optional()).meta({ type: ['object', 'boolean'], examples: [...examples] });
-}
-
-/** `discover` of a panel: true, or which of the servers in its server list are monitored. */
-export const discover = orSwitch(
-  settings('true, false or a map such as { type: owner }', {
-    type: optional(oneOf(LISTING_TYPES), 'owner').describe(
-      "owner: servers that the key's account owns. admin: servers of other users, which the account sees only because it is an administrator's. admin-all: every server of the panel, for an administrator's key. Default: those that the account owns or was invited to.",
-    ),
-    intervalMs: byDefault('5m', duration('1m', 'reading it takes one call per hundred servers')).describe(
-      'How often the server list is read: one call per hundred servers. At least 1m.',
-    ),
-    maxServers: byDefault(DEFAULT_MAX_SERVERS, count()).describe(
-      'The maximum number of discovered servers, not counting entries in `servers`. Those beyond it are reported.',
-    ),
-    include: match().prefault({}).describe('Monitor only servers that match all given keys.'),
-    exclude: match()
-      .prefault({})
-      .describe('Exclude servers that match any given key, except entries in `servers`.'),
-    expect: z
-      .array(expectRule, { error: 'expected a list of rules, such as [{ match: { name: ["prod-*"] } }]' })
-      .prefault([])
-      .describe('Which servers should always run. The first matching rule applies, otherwise auto.'),
-    query: z
-      .preprocess(
-        (value) => (value === AUTO ? [{ match: {}, type: AUTO }] : value),
-        z
-          .array(queryRule, {
-            error:
-              'expected auto or a list of rules, such as [{ match: { egg: ["Paper*"] }, type: minecraft }]',
-          })
-          .prefault([]),
-      )
-      .meta({
-        type: ['array', 'string'],
-        default: [],
-        description:
-          'How [player counts](players.md) are queried: `auto` (every server whose egg is a known game) or a list of rules, of which the first that matches applies.',
-      }),
-    labels: withExamples(labels(), { team: 'games' }).describe(
-      'Additional labels on every series of these servers.',
-    ),
-    mode: mode(),
-  }).transform(({ type, intervalMs, ...rules }): ListingSettings => ({ type, intervalMs, discover: rules })),
-  true,
-  { type: 'owner' },
-);
-
-/** What takes a call for each server: true, or how often it is read. */
-export const perServer = (description: string) =>
-  orSwitch(
-    settings('true, false or a map such as { interval: 1h }', {
-      intervalMs: byDefault('1h', duration('10m', 'each server takes one call')).describe(description),
-    }),
-    true,
-    { interval: '1h' },
-  );

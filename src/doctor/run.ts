@@ -1,8 +1,10 @@
 // Runs the exporter until its servers have data or a problem, for a minute at most.
 import { pino } from 'pino';
+import { systemNames } from '../addresses/name-lookups.ts';
+import type { RunningPanel } from '../app/running-panel.ts';
 import { WHOLE } from '../app/shard.ts';
 import { SocketLimit } from '../app/socket-limit.ts';
-import { type RunningPanel, Supervisor } from '../app/supervisor.ts';
+import { Supervisor } from '../app/supervisor.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -12,7 +14,6 @@ import { sleep } from '../domain/time.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
-import { systemNames } from '../names/name-lookups.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { describePanel } from './describe.ts';
 import type { DoctorReport } from './report.ts';

@@ -5,7 +5,7 @@ import { identityOf, type QuerySettings, type ServerTarget } from '../domain/ser
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
-import { queryPlace } from '../query/ask.ts';
+import { queryPlace } from '../query/place.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rules-in-words.ts';
 
 /** Servers that have something in common. */

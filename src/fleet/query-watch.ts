@@ -8,7 +8,9 @@ import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import { type Logger, subjectOf } from '../domain/telemetry.ts';
 import { bounded, type Clock, sleep } from '../domain/time.ts';
-import { type AskOptions, askPlayers, type QueryPolicy, queryPlace } from '../query/ask.ts';
+import type { QueryPolicy } from '../query/allowed-addresses.ts';
+import { type AskOptions, askPlayers } from '../query/ask.ts';
+import { queryPlace } from '../query/place.ts';
 import { QUERY_FAILURES, type Way } from '../query/ways.ts';
 import type { ServerRecord } from './server-record.ts';
 

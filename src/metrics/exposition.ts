@@ -5,15 +5,6 @@ import { identityOf, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
-import {
-  type Blocks,
-  type Encoding,
-  type RenderedBody,
-  renderBody,
-  SCRAPES,
-  SharedBodies,
-} from './rendered-body.ts';
-import type { SelfMetrics } from './self.ts';
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -160,35 +151,5 @@ function* renderCompatibility(
   for (const family of compatibilityFamilies(prefix)) {
     yield '\n';
     yield* renderFamily(family, subjects, texts);
-  }
-}
-
-interface ScraperOptions {
-  readonly fleet: FleetReading;
-  readonly self: Pick<SelfMetrics, 'metrics'>;
-  readonly clock: Clock;
-  /** The prefix of another exporter's families, if they are added. Called at every render. */
-  readonly compatibility?: () => string | undefined;
-}
-
-/** Renders the fleet's and the exporter's own metrics. */
-export class Scraper {
-  readonly #options: ScraperOptions;
-  readonly #shared: SharedBodies;
-
-  constructor(options: ScraperOptions) {
-    this.#options = options;
-    this.#shared = new SharedBodies(options.clock, SCRAPES);
-  }
-
-  /** The current exposition, or one whose render began at most 50 ms ago. */
-  scrape(encoding: Encoding): Promise<RenderedBody> {
-    return this.#shared.get(encoding, () => renderBody(this.#blocks(), encoding, 'scrape'));
-  }
-
-  *#blocks(): Blocks {
-    const { fleet, self, clock, compatibility } = this.#options;
-    yield* renderFleet(fleet, clock, compatibility?.());
-    yield self.metrics().then((text) => `\n${text}`);
   }
 }

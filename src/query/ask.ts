@@ -1,37 +1,23 @@
-// Queries one server's game: where, in which ways, and within which time.
+// Queries one server's game once for its players.
 
 import dns, { type SrvRecord } from 'node:dns';
-import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import type { ResolveName } from '../addresses/name-lookups.ts';
 import { readTransportError } from '../diagnosis/transport.ts';
-import {
-  canonicalHost,
-  type Endpoint,
-  isLocalHost,
-  isManyAddress,
-  isMetadataAddress,
-  MAX_PORT,
-  parseEndpoint,
-} from '../domain/addresses.ts';
+import { MAX_PORT } from '../domain/addresses.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { QueryReading } from '../domain/reading.ts';
-import { printable } from '../domain/secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded, untilAborted } from '../domain/time.ts';
-import type { ResolveName } from '../names/name-lookups.ts';
+import { allowedAddresses, type QueryPolicy } from './allowed-addresses.ts';
+import { type Place, queryPlace } from './place.ts';
 import type { QueryClient } from './thread.ts';
-import { type Answer, DEADLINE_MS, type Question, TYPES, type Way } from './ways.ts';
+import { TYPES } from './types.ts';
+import { type Answer, DEADLINE_MS, type Question, type Way } from './ways.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;
-
-/** Which addresses may be queried for a panel's servers. */
-export interface QueryPolicy {
-  readonly panelUrl: string;
-  /** Hosts that may be queried whatever address they resolve to. */
-  readonly queryHosts?: readonly string[] | undefined;
-}
 
 /** What queries depend on. */
 export interface AskOptions {
@@ -115,84 +101,6 @@ const SERVICE_RESOLVER = new dns.promises.Resolver({ timeout: 2_000, tries: 1 })
 export async function findService(name: string, resolver = SERVICE_RESOLVER) {
   const records = await resolver.resolveSrv(name).catch(() => []);
   return records.toSorted((a, b) => a.priority - b.priority)[0];
-}
-
-/** Where a server is queried. */
-export interface Place extends Required<Endpoint> {
-  /**
-   * The port was configured as the one that responds to queries, so only this port is queried.
-   * Otherwise it is the port that players connect to, and the ports derived from it by the game's
-   * own rule and the server's other ports are queried as well.
-   */
-  readonly isQueryPort: boolean;
-}
-
-/**
- * Where a server is queried, from its configuration and its default allocation; or why it can't be.
- */
-export function queryPlace({
-  query,
-  address,
-  allocation = address,
-}: Pick<ServerTarget, 'query' | 'address' | 'allocation'>): Place | Problem {
-  const configured = query?.address === undefined ? undefined : parseEndpoint(query.address);
-  const listed = allocation === undefined ? undefined : parseEndpoint(allocation);
-  const host = configured?.host ?? listed?.host ?? '';
-  const port = configured?.port ?? listed?.port;
-  if (host !== '' && port !== undefined) return { host, port, isQueryPort: configured?.port !== undefined };
-  return { cause: 'query_address_missing', detail: missingWords(configured, listed) };
-}
-
-function missingWords(configured: Endpoint | undefined, listed: Endpoint | undefined): string {
-  if (configured !== undefined)
-    return 'query.address has no port, and the server list has no default allocation';
-  if (listed === undefined) return 'the server list has no default allocation';
-  return 'the default allocation is 0.0.0.0 or ::, without an alias, and the server list has no address of the node';
-}
-
-/** A name may have addresses of both families, of which a game often uses only one. */
-const MAX_ADDRESSES = 4;
-
-/**
- * The IP addresses to query for a host, or why there is none. A name is resolved once, and the
- * result is both checked and used, so a later change of the name doesn't matter.
- */
-export async function allowedAddresses(
-  host: string,
-  policy: QueryPolicy,
-  resolve: (name: string) => ReturnType<ResolveName>,
-): Promise<readonly string[] | Problem> {
-  const unresolved = (words: string): Problem => ({
-    cause: 'query_dns',
-    detail: `"${printable(host)}"${words}`,
-  });
-  const isNamed = (one: string) =>
-    policy.queryHosts?.some((named) => canonicalHost(named) === canonicalHost(one)) === true;
-  let addresses: readonly string[] = [host];
-  try {
-    if (isIP(host) === 0) addresses = (await resolve(host)).map(({ address }) => address);
-  } catch (error) {
-    const { code } = readTransportError(error);
-    // Without a code, waiting for the resolver was given up.
-    return unresolved(`: ${code === 'unknown' ? 'not resolved in time' : code}`);
-  }
-  if (addresses.length === 0) return unresolved(' has no address');
-  for (const address of isNamed(host) ? [] : addresses) {
-    const words = isNamed(address) ? undefined : refusal(address, policy);
-    if (words === undefined) continue;
-    const shown = address === host ? address : `"${printable(host)}" resolves to ${address}`;
-    return { cause: 'query_address_not_allowed', detail: `${shown}: ${words}` };
-  }
-  return addresses.slice(0, MAX_ADDRESSES);
-}
-
-function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined {
-  const panelHost = new URL(panelUrl).hostname;
-  if (isMetadataAddress(address) && canonicalHost(address) !== canonicalHost(panelHost))
-    return 'a cloud metadata address';
-  if (isLocalHost(address) && !isLocalHost(panelHost))
-    return 'a loopback or link-local address, but the panel is on another machine';
-  return isManyAddress(address) ? 'a multicast or reserved address' : undefined;
 }
 
 /**

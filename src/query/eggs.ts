@@ -1,6 +1,6 @@
 // The query types of games by the names of their eggs.
 
-import { TYPES } from './ways.ts';
+import { TYPES } from './types.ts';
 
 /** The type that stands for the type of the server's egg. */
 export const AUTO = 'auto';

@@ -1,6 +1,7 @@
 // The query protocol of Quake III Arena and games with its engine.
 
-import type { AskProtocol, Counts } from './worker.ts';
+import type { Counts } from './counts.ts';
+import type { AskProtocol } from './protocols.ts';
 
 const HEADER = '\xff\xff\xff\xff';
 const ANSWER = /^\xff{4}(status|info)Response\n([^\n]*)(.*)$/s;

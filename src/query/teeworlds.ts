@@ -1,8 +1,8 @@
 // The query protocols of Teeworlds.
 
 import { randomBytes } from 'node:crypto';
+import type { AskProtocol } from './protocols.ts';
 import { QueryError } from './ways.ts';
-import type { AskProtocol } from './worker.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources

@@ -1,7 +1,8 @@
 // The contents of the files that a configuration names.
 
 import { z } from 'zod';
-import { type FileKind, type FileResult, isTreeMap, type KeyPath, type Tree } from './document.ts';
+import type { FileKind, FileResult } from './text-file.ts';
+import { isTreeMap, type KeyPath, type Tree } from './tree.ts';
 
 /**
  * Stands in a tree for the name of a file: what was read of it, or nothing if it isn't to be read.

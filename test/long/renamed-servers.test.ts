@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import { Scraper } from '../../src/metrics/exposition.ts';
+import { Scraper } from '../../src/metrics/scrape.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { Responses } from '../../src/panel/dialect.ts';
 import { Gateway } from '../../src/panel/gateway.ts';

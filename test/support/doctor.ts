@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { Printout } from '../../src/doctor/paint.ts';
 import { renderReport, reportDocument } from '../../src/doctor/render.ts';
 import type { DoctorReport, FoundProblem } from '../../src/doctor/report.ts';
 import { type RunOptions, runDoctor } from '../../src/doctor/run.ts';
-import { formatIssues } from '../../src/yaml/settings.ts';
+import { formatIssues } from '../../src/yaml/issues.ts';
 import { fastClock } from './exporter.ts';
 
 /** How to run doctor in a test. */

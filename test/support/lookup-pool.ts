@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { LookUp } from '../../src/names/name-lookups.ts';
+import type { LookUp } from '../../src/addresses/name-lookups.ts';
 
 /** libuv's threads for lookups. */
 const THREADS = 2;

@@ -2,9 +2,11 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
-import { type Environment, loadSettings } from '../../yaml/document.ts';
+import { type ConfigIssue, checkSettings } from '../../yaml/issues.ts';
 import type { ReadFile } from '../../yaml/named-files.ts';
-import { type ConfigIssue, checkSettings, type SecretFile, secretFiles } from '../../yaml/settings.ts';
+import { type SecretFile, secretFiles } from '../../yaml/settings.ts';
+import { loadSettings } from '../../yaml/text-file.ts';
+import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
 import { problemOf, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';

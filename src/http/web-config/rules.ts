@@ -1,5 +1,5 @@
 // The rules of the web configuration that concern several settings.
-import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../../yaml/document.ts';
+import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../../yaml/tree.ts';
 import { isEmptyMap, type WebConfigShape, webConfigSchema } from './schema.ts';
 
 const TLS: KeyPath = ['tls_server_config'];

@@ -1,8 +1,9 @@
 // The settings of the web configuration.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { isTreeMap, TLS_FILE, type Tree } from '../../yaml/document.ts';
 import { namedFile, oneOf, scalar, section } from '../../yaml/settings.ts';
+import { TLS_FILE } from '../../yaml/text-file.ts';
+import { isTreeMap, type Tree } from '../../yaml/tree.ts';
 
 /** Why OpenSSL rejects something; undefined if it doesn't. */
 export function problemOf(use: () => unknown): string | undefined {

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
 import type { Logger } from '../../domain/telemetry.ts';
 import { type Clock, type Repeat, repeat } from '../../domain/time.ts';
-import type { Environment } from '../../yaml/document.ts';
-import { formatIssues } from '../../yaml/settings.ts';
+import { formatIssues } from '../../yaml/issues.ts';
+import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
 import { loadWebConfig, type WebConfigResult } from './load.ts';
 

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
 import {
   API_KEY_FILE,
   CONFIGURATION_FILE,
   readText,
   readTextFile,
   TLS_FILE,
-} from '../../../src/yaml/document.ts';
-import { formatIssues } from '../../../src/yaml/settings.ts';
+} from '../../../src/yaml/text-file.ts';
 
 let folder: string;
 

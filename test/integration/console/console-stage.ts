@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { socketAccess } from '../../../src/app/supervisor.ts';
+import { systemNames } from '../../../src/addresses/name-lookups.ts';
+import { socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
-import { parseConfig } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
-import { systemNames } from '../../../src/names/name-lookups.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Scraper } from '../../../src/metrics/exposition.ts';
+import { Scraper } from '../../../src/metrics/scrape.ts';
 import { SelfMetrics } from '../../../src/metrics/self.ts';
 import { hasProgram } from '../../support/has-program.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

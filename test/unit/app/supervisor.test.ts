@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemNames } from '../../../src/addresses/name-lookups.ts';
+import { publicUrl } from '../../../src/app/panel-access.ts';
 import { WHOLE } from '../../../src/app/shard.ts';
 import { SocketLimit } from '../../../src/app/socket-limit.ts';
-import { publicUrl, Supervisor } from '../../../src/app/supervisor.ts';
-import { type Config, parseConfig } from '../../../src/config/config.ts';
-import { systemNames } from '../../../src/names/name-lookups.ts';
+import { Supervisor } from '../../../src/app/supervisor.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Asker } from '../../../src/commands/init-answers.ts';
 import { alwaysRunning, expectLines } from '../../../src/commands/init-expect.ts';
-import { parseConfig } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 
 const server = (identifier: string, name: string) => ({
   identifier,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hostsOf, simulatorConfig } from '../../../src/commands/simulate.ts';
-import { parseConfig } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { parseListenAddress } from '../../../src/http/listen-address.ts';
 import type { ServerInfo, Simulator } from '../../../src/simulator/api.ts';
 

@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseShard } from '../../../src/commands/serve-flags.ts';
-import { parseConfig } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { readText, readYaml } from '../../support/deploy-files.ts';
 
 const LOCAL_ADDRESSES = ['169.254.0.1', '169.254.255.255', 'fe80::1', 'febf::1'];

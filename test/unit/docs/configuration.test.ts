@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadConfig, parseConfig } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { renderConfigReference } from '../../support/config-reference.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';
 import { documents, fencedBlocks } from '../../support/documents.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { stringify } from 'yaml';
-import { parseConfig } from '../../../src/config/config.ts';
+import { parseConfig } from '../../../src/config/parse.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { describeFuzz } from '../../support/fuzz.ts';

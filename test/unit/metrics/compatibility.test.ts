@@ -6,8 +6,9 @@ import {
   compatibilityFamilies,
   compatibilityLabels,
 } from '../../../src/metrics/compatibility.ts';
-import { renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
+import { renderFleet } from '../../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { Scraper } from '../../../src/metrics/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

@@ -1,12 +1,12 @@
-import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
 import { identityOf } from '../../../src/domain/server.ts';
-import { formatValue, renderFamily, renderFleet, Scraper } from '../../../src/metrics/exposition.ts';
+import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';
+import { Scraper } from '../../../src/metrics/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {
@@ -249,23 +249,6 @@ test.each(ENCODINGS)(
     expect(renders()).toBe(2);
   },
 );
-
-test('the compressed and the plain exposition are the same, however long', async () => {
-  const scraper = new Scraper({ fleet: largeFleet(2_000), self: noSelf, clock: new ManualClock() });
-  const [plain, compressed] = await Promise.all([scraper.scrape('identity'), scraper.scrape('gzip')]);
-  const text = Buffer.concat(plain.chunks);
-  expect(text.length).toBeGreaterThan(2_000_000);
-  expect(gunzipSync(Buffer.concat(compressed.chunks)).equals(text)).toBe(true);
-  expect(compressed.bytes).toBe(Buffer.concat(compressed.chunks).length);
-});
-
-test('the self-metrics follow after an empty line', async () => {
-  const { fleet } = counted();
-  const scrape = await new Scraper({ fleet, self: noSelf, clock: new ManualClock() }).scrape('identity');
-  const text = Buffer.concat(scrape.chunks);
-  expect(text.toString()).toMatch(/# TYPE gameserver_node_maintenance gauge\n\n# self\n$/);
-  expect(scrape.bytes).toBe(text.length);
-});
 
 const GOLDEN = new URL('../../fixtures/golden.prom', import.meta.url);
 

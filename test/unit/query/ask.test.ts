@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedAddresses, type QueryPolicy, queryPlace } from '../../../src/query/ask.ts';
+import { allowedAddresses, type QueryPolicy } from '../../../src/query/allowed-addresses.ts';
+import { queryPlace } from '../../../src/query/place.ts';
 
 const PUBLIC: QueryPolicy = { panelUrl: 'https://panel.example.com' };
 const LOCAL: QueryPolicy = { panelUrl: 'http://127.0.0.1:8080' };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
-import { expandVariables, YamlDocument } from '../../../src/yaml/document.ts';
+import { YamlDocument } from '../../../src/yaml/document.ts';
+import { expandVariables } from '../../../src/yaml/variables.ts';
 
 describe('variables', () => {
   const env = { A: 'x', EMPTY: '', NESTED: '${A}' };

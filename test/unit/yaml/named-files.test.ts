@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { API_KEY_FILE, type FileKind } from '../../../src/yaml/document.ts';
+import { checkSettings } from '../../../src/yaml/issues.ts';
 import { NamedFile, namesFile, withNamedFiles } from '../../../src/yaml/named-files.ts';
-import { checkSettings, namedFile, optional, section, settings } from '../../../src/yaml/settings.ts';
+import { namedFile, optional, section, settings } from '../../../src/yaml/settings.ts';
+import { API_KEY_FILE, type FileKind } from '../../../src/yaml/text-file.ts';
 
 const file = () => namesFile(z.unknown(), API_KEY_FILE);
 const read = async (name: string, kind: FileKind) => ({

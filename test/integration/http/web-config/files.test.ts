@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { readableByAll } from '../../../../src/commands/check-warnings.ts';
 import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
 import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
-import { formatIssues } from '../../../../src/yaml/settings.ts';
+import { formatIssues } from '../../../../src/yaml/issues.ts';
 import { type Authority, type Certificate, createAuthority } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { collectingLogger } from '../../../support/logger.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CIPHER_LIST, parseWebConfig, resolveWebConfig } from '../../../../src/http/web-config/load.ts';
-import { formatIssues } from '../../../../src/yaml/settings.ts';
+import { formatIssues } from '../../../../src/yaml/issues.ts';
 
 const HASH = `$2y$10$${'a'.repeat(53)}`;
 

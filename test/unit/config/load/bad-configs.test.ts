@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../../../src/config/config.ts';
-import { formatIssues } from '../../../../src/yaml/settings.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import { formatIssues } from '../../../../src/yaml/issues.ts';
 import { BAD_CONFIG_ENV, BAD_CONFIGS, badConfigFolder } from '../../../support/bad-configs.ts';
 
 const { folder, remove } = badConfigFolder();

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it, vi } from 'vitest';
-import { LIBRARY_PROTOCOLS, TYPES } from '../../../src/query/ways.ts';
-import { PROTOCOLS } from '../../../src/query/worker.ts';
+import { PROTOCOLS } from '../../../src/query/protocols.ts';
+import { LIBRARY_PROTOCOLS, TYPES } from '../../../src/query/types.ts';
 import { expectSection } from '../../support/generated.ts';
 import { type QueryTarget, questionFor } from '../../support/query-here.ts';
 import {

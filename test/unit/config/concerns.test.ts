@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { changedConcerns, type PanelConfig } from '../../../src/config/config.ts';
+import { changedConcerns } from '../../../src/config/concerns.ts';
+import type { PanelConfig } from '../../../src/config/config.ts';
 import { Secret } from '../../../src/domain/secrets.ts';
 import { target } from '../../support/targets.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { describeChanges, Reloader } from '../../../src/app/app.ts';
+import { describeChanges, Reloader } from '../../../src/app/reloader.ts';
 import type { ConfigChanges } from '../../../src/app/supervisor.ts';
 import type { Config, LoadResult } from '../../../src/config/config.ts';
 import { eventually } from '../../support/eventually.ts';

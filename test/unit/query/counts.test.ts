@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toCount, toLimit } from '../../../src/query/worker.ts';
+import { toCount, toLimit } from '../../../src/query/counts.ts';
 
 const MAX = 2 ** 31 - 1;
 

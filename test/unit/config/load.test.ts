@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Config } from '../../../../src/config/config.ts';
-import { loadConfig } from '../../../../src/config/config.ts';
-import { formatIssues } from '../../../../src/yaml/settings.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { formatIssues } from '../../../src/yaml/issues.ts';
 
 const CERTIFICATE = 'test/fixtures/config/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';

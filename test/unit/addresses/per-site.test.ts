@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { perSite } from '../../../src/names/per-site.ts';
+import { perSite } from '../../../src/addresses/per-site.ts';
 
 const address = fc
   .tuple(

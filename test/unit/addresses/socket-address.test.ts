@@ -2,17 +2,16 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { readTransportError } from '../../../../src/diagnosis/transport.ts';
-import type { CauseCode } from '../../../../src/domain/problems.ts';
+import { nodeLookup, type ResolveName } from '../../../src/addresses/name-lookups.ts';
 import {
   guardedNames,
-  nodeLookup,
-  type ResolveName,
   type SocketPolicy,
   socketAddressProblem,
-} from '../../../../src/names/name-lookups.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+} from '../../../src/addresses/socket-address.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { readTransportError } from '../../../src/diagnosis/transport.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const PUBLIC: SocketPolicy = { panelUrl: 'https://panel.example.com', allowInsecure: false };
 const LOCAL: SocketPolicy = { panelUrl: 'http://127.0.0.1:8080', allowInsecure: false };

@@ -1,8 +1,8 @@
 import { isIP, type LookupFunction } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { nodeLookup, type ResolveName, systemNames } from '../../../src/addresses/name-lookups.ts';
 import { readTransportError } from '../../../src/diagnosis/transport.ts';
-import { nodeLookup, type ResolveName, systemNames } from '../../../src/names/name-lookups.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const ADDRESS = '203.0.113.7';

@@ -1,0 +1,47 @@
+// Writes log lines to standard error; a line that can't be written never stops the program.
+
+import { pino } from 'pino';
+import { MIB } from '../domain/server.ts';
+
+const STANDARD_ERROR = 2;
+
+/** The maximum backlog for a slow reader or a full disk; anything beyond it is dropped. */
+const MAX_BACKLOG_BYTES = MIB;
+
+/** How often a backlog is written again while nothing is logged. */
+const RETRY_MS = 1_000;
+
+interface LogOutput {
+  readonly write: (line: string) => void;
+  readonly droppedLines: () => number;
+}
+
+/** Writes lines at once and in order; a line that can't be written never stops the program. */
+export function openOutput(): LogOutput {
+  let dropped = 0;
+  let hasReader = true;
+  const destination = pino.destination({
+    dest: STANDARD_ERROR,
+    sync: true,
+    maxLength: MAX_BACKLOG_BYTES,
+    // Without a minimum, nothing is written periodically. Every line is longer.
+    minLength: 1,
+    periodicFlush: RETRY_MS,
+    // Trying again at once would block the program until the reader has caught up.
+    retryEAGAIN: () => false,
+  });
+  destination.on('drop', () => {
+    dropped += 1;
+  });
+  // pino gives up a pipe that nobody reads, and keeps the line after any other error.
+  destination.on('error', ({ code }: NodeJS.ErrnoException) => {
+    hasReader &&= code !== 'EPIPE';
+  });
+  return {
+    write: (line) => {
+      if (hasReader) destination.write(line);
+      if (!hasReader) dropped += 1;
+    },
+    droppedLines: () => dropped,
+  };
+}

@@ -1,0 +1,101 @@
+// How a panel's API and its sockets are reached, by its configuration.
+
+import { nodeLookup, type ResolveName } from '../addresses/name-lookups.ts';
+import { perSite } from '../addresses/per-site.ts';
+import { guardedNames, type SocketPolicy, socketAddressProblem } from '../addresses/socket-address.ts';
+import { USER_AGENT } from '../build-info.ts';
+import type { PanelConfig } from '../config/config.ts';
+import type { Clock } from '../domain/time.ts';
+import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
+import { atOnce, type InTurn } from '../session/connect-pacer.ts';
+import type { SocketAccess } from '../session/session-context.ts';
+import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
+import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
+
+/**
+ * Where people open a panel, without a trailing slash. The exporter may use an internal address,
+ * but the origin that the panel's nodes expect is the panel's own.
+ */
+export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
+  return origin + new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
+const PROXY_PART = 0.8;
+
+/**
+ * The part that the lookup of a name may use; shorter, so that the name is identified as the cause.
+ */
+const LOOKUP_PART = 0.7;
+
+/** The settings for calls to a panel's API, from its configuration. */
+export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName) {
+  return {
+    panel: panel.name,
+    baseUrl: panel.url,
+    apiKey: () => panel.apiKey.reveal(),
+    requestTimeoutMs: panel.requestTimeoutMs,
+    connectTimeoutMs: panel.connectTimeoutMs,
+    userAgent: USER_AGENT,
+    clock,
+    lookup: nodeLookup(resolve, {
+      clock,
+      timeoutMs: Math.min(panel.connectTimeoutMs, panel.requestTimeoutMs) * LOOKUP_PART,
+    }),
+    pinnedPerMinute: panel.requestsPerMinute,
+    proxyUrl: panel.proxyUrl,
+    tls: panel.tls && withKeyText(panel.tls),
+  };
+}
+
+/** How this panel's sockets are opened, from its configuration. */
+export function socketAccess(
+  panel: PanelConfig,
+  clock: Clock,
+  resolve: ResolveName,
+  inTurn: InTurn = atOnce,
+): SocketAccess {
+  const policy: SocketPolicy = {
+    panelUrl: panel.url,
+    allowInsecure: panel.allowInsecure,
+    socketHosts: panel.socketHosts,
+  };
+  const limits = { clock, timeoutMs: panel.connectTimeoutMs * LOOKUP_PART };
+  const proxyOptions = {
+    clock,
+    connect: {
+      ca: panel.tls?.ca,
+      rejectUnauthorized: panel.tls?.insecureSkipVerify !== true,
+      timeout: panel.connectTimeoutMs * PROXY_PART,
+      lookup: nodeLookup(resolve, limits),
+    },
+  };
+  const tunnel = perSite((url) => tunnelFor(url, panel.proxyUrl, proxyOptions));
+  const options: SocketOptions = {
+    codec,
+    origin: panel.origin,
+    userAgent: USER_AGENT,
+    clock,
+    tunnelFor: tunnel,
+    lookup: nodeLookup(guardedNames(policy, resolve), limits),
+    tls: socketTls(panel.tls && nodeTls(panel.tls)),
+    unfinished: new UnfinishedBytes(),
+  };
+  return {
+    codec,
+    inTurn,
+    openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
+    addressProblem: perSite((url) => socketAddressProblem(url, policy)),
+    isProxied: (url) => tunnel(url) !== undefined,
+  };
+}
+
+/** Nodes have their own names, so the panel's server name doesn't apply to them. */
+function nodeTls(tls: NonNullable<PanelConfig['tls']>) {
+  const { serverName: _, ...material } = withKeyText(tls);
+  return material;
+}
+
+function withKeyText({ key, ...material }: NonNullable<PanelConfig['tls']>) {
+  return { ...material, key: key?.reveal() };
+}

@@ -1,0 +1,132 @@
+// One running panel, and the configuration that it uses.
+
+import type { NameLookups } from '../addresses/name-lookups.ts';
+import { changedConcerns } from '../config/concerns.ts';
+import type { PanelConfig } from '../config/config.ts';
+import type { KeptServer } from '../domain/kept.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { Logger, PanelTelemetry } from '../domain/telemetry.ts';
+import type { Clock } from '../domain/time.ts';
+import type { ServerIdentity } from '../fleet/discover-rules.ts';
+import type { SharedSockets } from '../fleet/needs.ts';
+import { PanelFleet } from '../fleet/panel-fleet.ts';
+import type { QueryAccess } from '../fleet/query-watch.ts';
+import { PanelApi } from '../panel/api.ts';
+import { Gateway } from '../panel/gateway.ts';
+import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
+import { Connections } from '../panel/transport.ts';
+import { findService } from '../query/ask.ts';
+import { type QueryClient, QueryThread } from '../query/thread.ts';
+import type { ConnectPacer, InTurn } from '../session/connect-pacer.ts';
+import type { Accounts } from './accounts.ts';
+import { latestPorts } from './listed-ports.ts';
+import { apiAccess, socketAccess } from './panel-access.ts';
+import type { Shard } from './shard.ts';
+
+/** What all panels share. */
+export interface PanelShared {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly random: () => number;
+  /** Counts what happens in the collection of this panel. */
+  readonly telemetry: (panel: string) => PanelTelemetry;
+  readonly shard: Shard;
+  /** Is the server monitored here, if it is in the configuration or discovered? */
+  readonly isOurs: (server: ServerIdentity) => boolean;
+  readonly socketLimit: SharedSockets;
+  /** Instead of a thread for the queries of each panel. */
+  readonly queryClient?: QueryClient | undefined;
+  readonly names: NameLookups;
+  /**
+   * What was kept of a server before a restart of the exporter, once; absent if nothing is kept.
+   */
+  readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
+}
+
+/** What else they share, which is made here. */
+export interface PanelContext extends PanelShared, Pick<QueryAccess, 'isTaken'> {
+  readonly connects: ConnectPacer;
+}
+
+/**
+ * One running panel, and the configuration that it currently uses. Nothing is opened before its
+ * fleet is started.
+ */
+export class RunningPanel {
+  readonly fleet: PanelFleet;
+  /**
+   * Does a port of the address of a server, which may be another panel's, belong to another one, as
+   * far as the server list shows?
+   */
+  readonly isTaken: QueryAccess['isTaken'];
+  readonly #clock: Clock;
+  readonly #resolve: ReturnType<NameLookups['forPanel']>;
+  readonly #inTurn: InTurn;
+  readonly #api: PanelApi;
+  #config: PanelConfig;
+  #limit: RateLimit;
+
+  /** @throws Error if the environment's proxy is invalid */
+  constructor(config: PanelConfig, limit: RateLimit, shared: PanelContext) {
+    const { clock, names, connects, queryClient, isTaken } = shared;
+    const telemetry = shared.telemetry(config.name);
+    const resolve = names.forPanel();
+    const inTurn = connects.line();
+    this.#limit = limit;
+    this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
+    this.#clock = clock;
+    this.#resolve = resolve;
+    this.#inTurn = inTurn;
+    this.#config = config;
+    const access = { ...apiAccess(config, clock, resolve), telemetry };
+    const options = { ...access, apiKey: () => this.#config.apiKey.reveal(), log: shared.log, limit };
+    this.#api = new PanelApi(options);
+    this.fleet = new PanelFleet(config, {
+      ...shared,
+      telemetry,
+      gateway: new Gateway({ ...options, inTurn: connects.line() }, this.#api),
+      sockets: socketAccess(config, clock, resolve, inTurn),
+      openNodes: (key) =>
+        new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),
+      openQueries: () => {
+        const client = queryClient ?? new QueryThread();
+        return { client, resolve, findService, isTaken, panelUrl: config.url };
+      },
+    });
+  }
+
+  get config(): PanelConfig {
+    return this.#config;
+  }
+
+  /** That of the account that the current key belongs to. */
+  get limit(): RateLimit {
+    return this.#limit;
+  }
+
+  /**
+   * Prepares another configuration of the same panel; the returned function applies it, and touches
+   * only what differs.
+   *
+   * @throws Error if the environment's proxy is invalid
+   */
+  prepare(next: PanelConfig, accounts: Accounts): () => void {
+    const changed = changedConcerns(this.#config, next);
+    const connections = changed.has('calls')
+      ? new Connections(apiAccess(next, this.#clock, this.#resolve))
+      : undefined;
+    const sockets = changed.has('sockets')
+      ? socketAccess(next, this.#clock, this.#resolve, this.#inTurn)
+      : undefined;
+    return () => {
+      this.#config = next;
+      if (connections !== undefined) this.#api.use(connections);
+      this.fleet.configure(next);
+      if (changed.has('key')) {
+        this.#limit = accounts.limitOf(next);
+        this.fleet.keyChanged(this.#limit);
+      }
+      if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
+    };
+  }
+}

@@ -1,0 +1,44 @@
+// Renders the fleet's and the exporter's own metrics for a scrape.
+
+import type { FleetReading } from '../domain/reading.ts';
+import type { Clock } from '../domain/time.ts';
+import { renderFleet } from './exposition.ts';
+import {
+  type Blocks,
+  type Encoding,
+  type RenderedBody,
+  renderBody,
+  SCRAPES,
+  SharedBodies,
+} from './rendered-body.ts';
+import type { SelfMetrics } from './self.ts';
+
+interface ScraperOptions {
+  readonly fleet: FleetReading;
+  readonly self: Pick<SelfMetrics, 'metrics'>;
+  readonly clock: Clock;
+  /** The prefix of another exporter's families, if they are added. Called at every render. */
+  readonly compatibility?: () => string | undefined;
+}
+
+/** Renders the fleet's and the exporter's own metrics. */
+export class Scraper {
+  readonly #options: ScraperOptions;
+  readonly #shared: SharedBodies;
+
+  constructor(options: ScraperOptions) {
+    this.#options = options;
+    this.#shared = new SharedBodies(options.clock, SCRAPES);
+  }
+
+  /** The current exposition, or one whose render began at most 50 ms ago. */
+  scrape(encoding: Encoding): Promise<RenderedBody> {
+    return this.#shared.get(encoding, () => renderBody(this.#blocks(), encoding, 'scrape'));
+  }
+
+  *#blocks(): Blocks {
+    const { fleet, self, clock, compatibility } = this.#options;
+    yield* renderFleet(fleet, clock, compatibility?.());
+    yield self.metrics().then((text) => `\n${text}`);
+  }
+}

@@ -1,0 +1,60 @@
+// The addresses that may be queried for a host.
+
+import { isIP } from 'node:net';
+import type { ResolveName } from '../addresses/name-lookups.ts';
+import { readTransportError } from '../diagnosis/transport.ts';
+import { canonicalHost, isLocalHost, isManyAddress, isMetadataAddress } from '../domain/addresses.ts';
+import type { Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
+
+/** Which addresses may be queried for a panel's servers. */
+export interface QueryPolicy {
+  readonly panelUrl: string;
+  /** Hosts that may be queried whatever address they resolve to. */
+  readonly queryHosts?: readonly string[] | undefined;
+}
+
+/** A name may have addresses of both families, of which a game often uses only one. */
+const MAX_ADDRESSES = 4;
+
+/**
+ * The IP addresses to query for a host, or why there is none. A name is resolved once, and the
+ * result is both checked and used, so a later change of the name doesn't matter.
+ */
+export async function allowedAddresses(
+  host: string,
+  policy: QueryPolicy,
+  resolve: (name: string) => ReturnType<ResolveName>,
+): Promise<readonly string[] | Problem> {
+  const unresolved = (words: string): Problem => ({
+    cause: 'query_dns',
+    detail: `"${printable(host)}"${words}`,
+  });
+  const isNamed = (one: string) =>
+    policy.queryHosts?.some((named) => canonicalHost(named) === canonicalHost(one)) === true;
+  let addresses: readonly string[] = [host];
+  try {
+    if (isIP(host) === 0) addresses = (await resolve(host)).map(({ address }) => address);
+  } catch (error) {
+    const { code } = readTransportError(error);
+    // Without a code, waiting for the resolver was given up.
+    return unresolved(`: ${code === 'unknown' ? 'not resolved in time' : code}`);
+  }
+  if (addresses.length === 0) return unresolved(' has no address');
+  for (const address of isNamed(host) ? [] : addresses) {
+    const words = isNamed(address) ? undefined : refusal(address, policy);
+    if (words === undefined) continue;
+    const shown = address === host ? address : `"${printable(host)}" resolves to ${address}`;
+    return { cause: 'query_address_not_allowed', detail: `${shown}: ${words}` };
+  }
+  return addresses.slice(0, MAX_ADDRESSES);
+}
+
+function refusal(address: string, { panelUrl }: QueryPolicy): string | undefined {
+  const panelHost = new URL(panelUrl).hostname;
+  if (isMetadataAddress(address) && canonicalHost(address) !== canonicalHost(panelHost))
+    return 'a cloud metadata address';
+  if (isLocalHost(address) && !isLocalHost(panelHost))
+    return 'a loopback or link-local address, but the panel is on another machine';
+  return isManyAddress(address) ? 'a multicast or reserved address' : undefined;
+}

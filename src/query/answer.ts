@@ -1,0 +1,77 @@
+// Queries a server in several ways, of which the first response counts.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Problem } from '../domain/problems.ts';
+import { inScope, sleep } from '../domain/time.ts';
+import { playersOf } from './counts.ts';
+import { type NetworkOptions, networkTo } from './network.ts';
+import { PROTOCOLS } from './protocols.ts';
+import { type Answer, DEADLINE_MS, QUERY_FAILURES, QueryError, type Question, type Way } from './ways.ts';
+
+/** Queries a server; never rejects, and ends in time. */
+export function answerTo(question: Question, options: NetworkOptions, signal: AbortSignal): Promise<Answer> {
+  const { clock } = options;
+  const failures: QueryError[] = [];
+  return inScope(signal, async (scope) => {
+    const ask = async (way: Way) => {
+      scope.signal.throwIfAborted();
+      return askIn(way, options, scope.signal).catch((error: QueryError) => {
+        failures.push(error);
+        throw error;
+      });
+    };
+    const headStart = () => sleep(clock, question.headStartMs, scope.signal);
+    const cancel = clock.schedule(DEADLINE_MS, () => scope.abort());
+    try {
+      return await firstOf(question.ways, ask, headStart);
+    } catch {
+      return { query_problem: combined(failures) };
+    } finally {
+      cancel();
+      scope.abort();
+    }
+  });
+}
+
+/** The most informative cause, and what happened at each address and port. */
+function combined(failures: readonly QueryError[]): Problem {
+  const rank = ({ failure }: QueryError) => QUERY_FAILURES.indexOf(failure);
+  const ordered = failures.toSorted((a, b) => rank(a) - rank(b));
+  const details = new Set(ordered.map(({ message }) => message));
+  return { cause: ordered[0]?.failure ?? 'query_no_answer', detail: [...details].join('; ') };
+}
+
+/**
+ * The first response. A later way is tried once the earlier ones have failed or had their head
+ * start.
+ */
+async function firstOf(
+  [way, ...later]: readonly Way[],
+  ask: (way: Way) => Promise<Answer>,
+  headStart: () => Promise<void>,
+): Promise<Answer> {
+  if (way === undefined) throw new QueryError();
+  const asked = ask(way);
+  const early = await Promise.race([asked, headStart()]).catch(() => undefined);
+  return early ?? Promise.any([asked, firstOf(later, ask, headStart)]);
+}
+
+/** Queries a server in one way, until its protocol ends, the network fails or the signal aborts. */
+function askIn(way: Way, options: NetworkOptions, signal: AbortSignal): Promise<Answer> {
+  return inScope(signal, async (scope) => {
+    const network = networkTo(way, scope, options);
+    try {
+      const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
+      const players = playersOf(counts ?? {});
+      // Whether the last response took too much is known a turn later.
+      await Promise.race([network.failure, turn()]);
+      return { ...players, way };
+    } catch (error) {
+      // An error of the library may contain what the server sent.
+      const { message, failure } = error instanceof QueryError ? error : new QueryError();
+      throw new QueryError(`${network.place()}: ${message}`, failure);
+    } finally {
+      scope.abort();
+    }
+  });
+}

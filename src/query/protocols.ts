@@ -1,0 +1,151 @@
+// How the protocols of gamedig are run, beside the exporter's own.
+
+import { isIPv6 } from 'node:net';
+import { type Protocol, protocols } from 'gamedig';
+import type { Counts } from './counts.ts';
+import { queryBedrock, queryJava, queryJavaBefore17 } from './minecraft.ts';
+import type { Network } from './network.ts';
+import { queryQuake3 } from './quake3.ts';
+import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
+import { LIBRARY_PROTOCOLS } from './types.ts';
+import { QueryError, type Way } from './ways.ts';
+
+/** Queries a server with one protocol, only through the network. */
+export type AskProtocol = (network: Network, server: Way) => Promise<Counts>;
+
+type State = ReturnType<typeof newState>;
+type Counter = (state: State) => Counts;
+
+/** Methods of a protocol that work differently. */
+type Methods = (network: Network) => Partial<Record<'udpSend' | 'request', unknown>>;
+
+const number: Counter = ({ numplayers, maxplayers }) => ({
+  players: numplayers,
+  maxPlayers: maxplayers,
+});
+
+const withBots: Counter = (state) => ({ ...number(state), bots: state.bots.length });
+const list: Counter = ({ players, maxplayers }) => ({ players: players.length, maxPlayers: maxplayers });
+const numberOrList: Counter = (state) => (state.numplayers === undefined ? list(state) : number(state));
+
+/** A SourceTV relay responds on a port of its own, with its spectators. */
+const gameOfValve: Counter = (state) => {
+  if (state.raw['listentype'] === 'p') throw new QueryError('SourceTV responded, not the game');
+  return { ...number(state), bots: state.raw['numbots'] };
+};
+
+const SHORT_REQUEST = Buffer.from([0, 0x34, 0, 0, 0, 0, 0, 0x11]);
+
+const askShortFirst: Methods = ({ udpSend }) => ({
+  udpSend: async (request: Buffer, onDatagram: (datagram: Buffer) => unknown) => {
+    const anything = (datagram: Buffer) => datagram;
+    await udpSend(SHORT_REQUEST, anything, () => null);
+    return udpSend(request, onDatagram);
+  },
+});
+
+/** netPanzer leaves the number of a response's part out. */
+const withQueryIds: Methods = ({ udpSend }) => ({
+  udpSend: (request: string, onDatagram: (datagram: Buffer) => unknown) =>
+    udpSend(request, (datagram) =>
+      onDatagram(datagram.includes('\\queryid\\') ? datagram : Buffer.concat([datagram, FIRST_PART])),
+    ),
+});
+
+const FIRST_PART = Buffer.from('\\queryid\\1.1');
+
+/** What the responses of a protocol contain, if that isn't a number of players. */
+const READS: Readonly<Record<string, Counter>> = {
+  doom3: withBots,
+  // Its limit is the number of all players there have ever been.
+  eco: ({ numplayers }) => ({ players: numplayers }),
+  eldewrito: numberOrList,
+  hexen2: withBots,
+  quake1: withBots,
+  quake2: withBots,
+  // The library reads any other response as 0 players.
+  soldat: (state) => (/^Players: *\d/m.test(String(state.raw['response'])) ? number(state) : {}),
+  starsiege: numberOrList,
+  // Its number includes clients that only query, such as the exporter.
+  teamspeak3: list,
+  tribes1: numberOrList,
+  valve: gameOfValve,
+};
+
+const METHODS: Readonly<Record<string, Methods>> = {
+  // As shipped, it responds only to addresses that have sent the shorter request before.
+  armagetron: askShortFirst,
+  // Its additional HTTP request returns names but no number.
+  fivem: () => ({ request: () => Promise.resolve({}) }),
+  gamespy1: withQueryIds,
+};
+
+/**
+ * The library's protocols, and the exporter's own, for which the library has none or reads
+ * responses wrongly.
+ */
+export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map([
+  ...Object.entries(protocols)
+    .filter(([name]) => LIBRARY_PROTOCOLS.includes(name))
+    .map(([name, Library]) => [name, askLibrary(name, Library)] as const),
+  ['minecraftbedrock', queryBedrock],
+  ['minecraftlegacy', queryJavaBefore17],
+  ['minecraftvanilla', queryJava],
+  ['quake3', queryQuake3],
+  ['teeworlds6', queryTeeworlds6],
+  ['teeworlds7', queryTeeworlds7],
+  ['warsow', queryQuake3],
+  ['xonotic', queryQuake3],
+]);
+
+function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
+  return async (network, { ip, hostname, port, queryPort }) => {
+    const protocol = new Library();
+    const state = newState();
+    const address = isIPv6(ip) ? `[${ip}]` : ip;
+    const newReader = protocol.reader.bind(protocol);
+    // Everything that the library uses for network access is replaced.
+    Object.assign(protocol, network, METHODS[name]?.(network), {
+      options: {
+        host: hostname === ip ? address : hostname,
+        address,
+        port,
+        teamspeakQueryPort: queryPort,
+        stripColors: false,
+        requestPlayers: false,
+      },
+      reader: (buffer: Buffer) => {
+        state.reader = newReader(buffer);
+        return state.reader;
+      },
+    });
+    await protocol.run(state);
+    // The library reads zeros beyond the end of a response.
+    if (state.isShort) throw new QueryError('the response is too short');
+    return (READS[name] ?? number)(state);
+  };
+}
+
+/**
+ * What a protocol fills in. Some protocols' lists contain names, which are discarded with the
+ * query.
+ */
+function newState() {
+  let count: unknown;
+  return {
+    maxplayers: undefined as unknown,
+    raw: {} as Record<string, unknown>,
+    players: [] as unknown[],
+    bots: [] as unknown[],
+    reader: undefined as ReturnType<Protocol['reader']> | undefined,
+    /** The number of players was first read beyond the end of the response. */
+    isShort: false,
+    get numplayers(): unknown {
+      return count;
+    },
+    set numplayers(value: unknown) {
+      if (count === undefined) this.isShort = (this.reader?.remaining() ?? 0) < 0;
+      count = value;
+    },
+  };
+}
