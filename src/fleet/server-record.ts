@@ -3,27 +3,21 @@
 import { isFact } from '../diagnosis/causes.ts';
 import { whyDown } from '../diagnosis/down.ts';
 import type { KeptServer } from '../domain/kept.ts';
-import type { Problem } from '../domain/problems.ts';
 import {
   type BackupsReading,
   type CollectionStatus,
-  type LastStop,
   NO_STOPS,
   type QueryReading,
   type RecentHistory,
   type SchedulesReading,
   type ServerReading,
-  type ShownStop,
   type Snapshot,
   type SocketState,
-  type StopReason,
 } from '../domain/reading.ts';
 import {
   type BlockedReason,
-  finiteLimit,
   isOff,
   type Limits,
-  memoryLimitOf,
   type Sample,
   type SampleSource,
   type ServerState,
@@ -44,10 +38,11 @@ import {
   type Stop,
 } from './power.ts';
 import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
-import { type NetworkCounter, ServerHistory } from './server-history.ts';
+import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
+import { known, reasonSince, snapshotOf, valid } from './snapshot.ts';
 import { logStop } from './stop-log.ts';
-import { isStuck, stuckProblem } from './stuck.ts';
+import { isStuck } from './stuck.ts';
 
 /**
  * With what records decide the reasons of stops on time, and log what they see; shared by all
@@ -164,96 +159,17 @@ export class ServerRecord implements ServerReading {
   }
 
   snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot {
-    const { target, status } = this;
-    const origin = clock.toUnixMs(0);
-    const { limits } = target;
-    const { state, since, lastStop: last } = this.#power;
-    const lastStop = last && stopOf(last, origin);
-    const isFresh = this.isFresh(now);
-    const isBlocked = status.condition === 'blocked';
-    const samples = this.#samples ?? NO_SAMPLES;
-    const fresh = isFresh ? samples : NO_SAMPLES;
-    const sample = fresh.newest;
-    const { source, receivedAt, memoryLimitBytes } = samples.newest;
-    const cpuLimit = finiteLimit(limits.cpuCores);
-    const memoryLimit = memoryLimitOf(limits, memoryLimitBytes);
-    // A blocked server has no samples, but the limits that the configuration or the server list
-    // gives.
-    const given: Limits = isFresh || isBlocked ? limits : {};
-    const history = isFresh ? this.#history : undefined;
-    const rate = (of: NetworkCounter) => known(Math.round(history?.rate(of, sample) ?? Number.NaN));
-    const backups = target.withoutBackups === true ? undefined : valid(this.backups, now);
-    // A panel runs no schedules of a server that it holds, for example because it is suspended.
-    const isHeld = target.blocked !== undefined || status.blocked !== undefined;
-    const schedules = isHeld ? undefined : valid(this.schedules, now);
-    const query = this.#shownQuery(now);
-    const isAnswering = query !== undefined && query.query_problem === undefined;
-    const expected = this.#isExpected(now);
-    return {
-      timestamp_seconds: unixSeconds(now, origin),
-      target,
-      node: this.node,
-      state: isFresh ? state : 'unknown',
-      condition: status.condition,
-      blocked: isBlocked ? status.blocked : undefined,
-      problem:
-        status.problem ??
-        listedProblem(target) ??
-        (isFresh ? stuckProblem(state, this.#inStateMs(now), isAnswering) : undefined),
-      query_problem: query?.query_problem,
-      source,
-      sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
-      memory_usage_bytes: known(sample.memoryBytes),
-      memory_limit_bytes: memoryLimitOf(given, sample.memoryLimitBytes),
-      cpu_usage_cores: known(sample.cpuCores),
-      cpu_seconds_total: known(fresh.cpuMs / 1_000),
-      cpu_limit_cores: finiteLimit(given.cpuCores),
-      cpu_saturated_share: cpuLimit === undefined ? undefined : history?.cpuSaturatedShare(now),
-      disk_usage_bytes: known(sample.diskBytes),
-      disk_limit_bytes: finiteLimit(given.diskBytes),
-      network_receive_bytes_total: known(sample.networkReceiveBytes),
-      network_transmit_bytes_total: known(sample.networkTransmitBytes),
-      network_receive_bytes_per_second: rate('networkReceiveBytes'),
-      network_transmit_bytes_per_second: rate('networkTransmitBytes'),
-      disk_read_bytes_total: known(sample.diskReadBytes),
-      disk_written_bytes_total: known(sample.diskWrittenBytes),
-      uptime_milliseconds: known(sample.uptimeMs),
-      start_time_seconds: known(unixSeconds(fresh.startedAt, origin)),
-      cpu_usage_peak_cores: history?.peak('cpu', now),
-      memory_usage_peak_bytes: history?.peak('memory', now),
-      state_changed_timestamp_seconds:
-        isFresh && state !== 'unknown' ? unixSeconds(since, origin) : undefined,
-      starts_total: this.#power.starts,
-      last_stop_timestamp_seconds: lastStop?.timestamp_seconds,
-      stops: this.#power.stops,
-      last_stop: lastStop,
-      off_reason: isOff(state) ? reasonSince(since, last) : undefined,
-      is_stop_awaited: this.awaitsWords,
-      unwanted_stops: this.#stopped?.unwantedStops(now).map((stop) => stopOf(stop, origin)) ?? [],
-      last_exit_code: this.#power.lastExitCode,
-      automatic_restart_aborted: Number(this.#power.isRestartAborted),
-      running_seconds_total: samples.runningMs / 1_000,
-      observed_seconds_total: samples.observedMs / 1_000,
-      cpu_saturated_seconds_total: cpuLimit && samples.cpuSaturatedMs / 1_000,
-      memory_saturated_seconds_total: memoryLimit && samples.memorySaturatedMs / 1_000,
-      console_lines_total: this.consoleLines,
-      expected_running: expected === undefined ? undefined : Number(expected),
-      collection_up: Number(isFresh),
-      collection_streaming: Number(status.condition === 'streaming'),
-      backups: backups?.backups,
-      backup_last_success_timestamp_seconds: backups?.backup_last_success_timestamp_seconds,
-      backup_last_failure_timestamp_seconds: backups?.backup_last_failure_timestamp_seconds,
-      backup_last_size_bytes: backups?.backup_last_size_bytes,
-      schedules: schedules?.schedules ?? [],
-      schedules_left_out: schedules?.schedules_left_out,
-      schedules_last_read_timestamp_seconds: schedules?.schedules_last_read_timestamp_seconds,
-      players: query?.players,
-      bots: query?.bots,
-      players_max: query?.players_max,
-      query_up: query && Number(query.query_problem === undefined),
-      query_duration_seconds: query?.query_duration_seconds,
-      last_sample_timestamp_seconds: known(unixSeconds(receivedAt, origin)),
-    };
+    return snapshotOf(this, clock, {
+      now,
+      isFresh: this.isFresh(now),
+      inStateMs: this.#inStateMs(now),
+      isExpected: this.#isExpected(now),
+      samples: this.#samples,
+      power: this.#power,
+      history: this.#history,
+      unwantedStops: this.#stopped?.unwantedStops(now) ?? [],
+      query: this.#shownQuery(now),
+    });
   }
 
   scraped(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot {
@@ -471,21 +387,6 @@ export class ServerRecord implements ServerReading {
   }
 }
 
-/** Why a server is in its state since this instant, if the last stop explains it. */
-function reasonSince(since: number, last: LastStop | undefined): StopReason | undefined {
-  return last !== undefined && last.at >= since ? last.reason : undefined;
-}
-
-/** What the server list shows to be wrong with a server that can be monitored. */
-function listedProblem({ isReinstallFailed }: ServerTarget): Problem | undefined {
-  return isReinstallFailed && REINSTALL_FAILED;
-}
-
-const REINSTALL_FAILED: Problem = {
-  cause: 'reinstall_failed',
-  detail: "reinstall_failed according to the panel's server list",
-};
-
 /** Is the server being installed or transferred, so that it can't run? */
 function isRebuilt(reason: BlockedReason | undefined): boolean {
   return (
@@ -494,30 +395,4 @@ function isRebuilt(reason: BlockedReason | undefined): boolean {
     reason === 'transferring' ||
     reason === 'restoring'
   );
-}
-
-/** Those of a server before its first; never changed. */
-const NO_SAMPLES = new ServerSamples();
-
-/** What was read, unless it is too old to be shown. */
-function valid<Reading extends { readonly staleAt: number }>(
-  reading: Reading | undefined,
-  now: number,
-): Reading | undefined {
-  return reading !== undefined && now < reading.staleAt ? reading : undefined;
-}
-
-function known(value: number | undefined): number | undefined {
-  return Number.isNaN(value) ? undefined : value;
-}
-
-// Rounded to milliseconds, because anything finer is clock noise. The origin is the Unix time of
-// the monotonic zero.
-function unixSeconds(monotonicMs: number, originMs: number): number {
-  return Math.round(originMs + monotonicMs) / 1_000;
-}
-
-function stopOf({ at, reason, exitCode, whileDown }: LastStop, originMs: number): ShownStop {
-  const stop = { timestamp_seconds: unixSeconds(at, originMs), reason, exit_code: exitCode };
-  return whileDown ? { ...stop, while_exporter_down: whileDown } : stop;
 }
