@@ -22,7 +22,7 @@ import {
   settings,
   withExamples,
 } from '../yaml/settings.ts';
-import { labels, mode, queryShape, queryType } from './server-schema.ts';
+import { LABEL_NAME_JSON, LABEL_VALUE, labels, mode, queryShape, queryType } from './server-schema.ts';
 
 const MAX_GLOB = 200;
 const GLOB = `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
@@ -83,6 +83,36 @@ function orSwitch<T extends z.ZodType>(map: T, ...examples: readonly unknown[]) 
   return z.preprocess(read, map.optional()).meta({ type: ['object', 'boolean'], examples: [...examples] });
 }
 
+const labelRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, labels: { game: minecraft } }`", {
+  match: ruleMatch.prefault({}),
+  labels: labels().describe('The labels of these servers.'),
+});
+
+const ANY_LABELS = labels('expected a map of labels, such as { team: games }, or a list of rules');
+
+/** Labels for all discovered servers, or a list of rules of which the first that matches gives a server its labels. */
+const labelRules = z
+  .preprocess(
+    (value, context) => {
+      if (value === undefined || Array.isArray(value)) return value;
+      // What is wrong with a map is reported at its own keys.
+      const { error } = ANY_LABELS.safeParse(value);
+      for (const issue of error?.issues ?? []) context.issues.push({ ...issue, input: undefined });
+      return [{ labels: value }];
+    },
+    z.array(labelRule, { error: 'expected a map of labels, or a list of rules' }).prefault([]),
+  )
+  .meta({
+    type: ['array', 'object'],
+    default: {},
+    propertyNames: LABEL_NAME_JSON,
+    additionalProperties: LABEL_VALUE,
+    examples: [{ team: 'games' }, [{ match: { name: ['vip-*'] }, labels: { importance: 'high' } }]],
+  })
+  .describe(
+    'Additional labels on every series of these servers: a map, or a list of rules, of which the first that matches applies.',
+  );
+
 /** `discover` of a panel: true, or which of the servers in its server list are monitored. */
 export const discover = orSwitch(
   settings('true, false or a map such as { type: owner }', {
@@ -119,9 +149,7 @@ export const discover = orSwitch(
         description:
           'How [player counts](players.md) are queried: `auto` (every server whose egg is a known game) or a list of rules, of which the first that matches applies.',
       }),
-    labels: withExamples(labels(), { team: 'games' }).describe(
-      'Additional labels on every series of these servers.',
-    ),
+    labels: labelRules,
     mode: mode(),
   }).transform(({ type, intervalMs, ...rules }): ListingSettings => ({ type, intervalMs, discover: rules })),
   true,

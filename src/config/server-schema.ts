@@ -108,10 +108,14 @@ export const name = (of: string) =>
     json: { type: ['string', 'number'] },
   });
 
+const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+const NOT_RESERVED = { not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] } };
+export const LABEL_NAME_JSON = { type: 'string', pattern: LABEL_NAME.source, ...NOT_RESERVED };
+
 const labelName = z
   .string()
   .regex(
-    /^[a-zA-Z_][a-zA-Z0-9_]*$/,
+    LABEL_NAME,
     'expected a label name of letters, digits and _, not starting with a digit',
   )
   .refine(
@@ -121,15 +125,13 @@ const labelName = z
   .refine((text) => !TAKEN_LABELS.includes(text), {
     error: ({ input }) => `${String(input)} is reserved: choose another label name`,
   })
-  .meta({ not: { anyOf: [{ pattern: '^__' }, { enum: TAKEN_LABELS }] } });
+  .meta(NOT_RESERVED);
+
+export const LABEL_VALUE = { type: ['string', 'number', 'boolean'] };
 
 /** Labels that the user adds to a server's series. */
-export const labels = () =>
-  z
-    .record(labelName, scalar('a string', { json: { type: ['string', 'number', 'boolean'] } }), {
-      error: 'expected a map of labels, such as { game: minecraft }',
-    })
-    .prefault({});
+export const labels = (expected = 'expected a map of labels, such as { game: minecraft }') =>
+  z.record(labelName, scalar('a string', { json: LABEL_VALUE }), { error: expected }).prefault({});
 
 /** How a server's samples are collected. */
 export const mode = () =>

@@ -312,9 +312,15 @@ export interface DiscoverRules {
   readonly exclude: ServerGlobs;
   readonly expect: readonly { readonly match: ServerGlobs; readonly state: Expect }[];
   readonly query?: readonly { readonly match: ServerGlobs; readonly query: QuerySettings }[];
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: readonly LabelRule[];
   readonly mode: CollectionMode;
   readonly maxServers: number;
+}
+
+/** Additional labels for discovered servers that match. */
+export interface LabelRule {
+  readonly match: ServerGlobs;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** The maximum number of discovered servers that are monitored, by default. */

@@ -16,6 +16,8 @@ export type CompiledRules = ReturnType<typeof compileRules>;
 /** What tells one server from all others. */
 export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
 
+const NO_LABELS: DiscoverRules['labels'][number]['labels'] = {};
+
 /** Compiles a panel's rules, so that each listed server can be matched against them. */
 export function compileRules(
   panel: string,
@@ -25,7 +27,7 @@ export function compileRules(
   const [included, excluded] = [testsOf(include), testsOf(exclude)];
   const tested = <Rule extends { readonly match: ServerGlobs }>(rules: readonly Rule[]) =>
     rules.map((rule) => ({ ...rule, tests: testsOf(rule.match) }));
-  const [expectations, queries] = [tested(expect), tested(query)];
+  const [expectations, queries, labelings] = [tested(expect), tested(query), tested(labels)];
   /** What the rules decide about a listed server. */
   const judge = (server: ListedServer) => {
     const isFor = ({ tests }: Pick<(typeof queries)[number], 'tests'>) => tests.every((fits) => fits(server));
@@ -40,13 +42,15 @@ export function compileRules(
        * isn't queried.
        */
       query: queries.find(isFor)?.query,
+      /** The labels of the first rule that matches. */
+      labels: labelings.find(isFor)?.labels ?? NO_LABELS,
     };
   };
   /** Do the rules include the server, and is it monitored here? */
   const selects = onceFor(
     (server) => judge(server).included && isOurs({ panel, id: server.uuid, ...server }),
   );
-  return { panel, labels, mode, maxServers, judge, selects };
+  return { panel, mode, maxServers, judge, selects };
 }
 
 /**

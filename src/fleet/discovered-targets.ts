@@ -137,9 +137,9 @@ function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
   DISCOVERED.set(rules, ofRules);
   const known = ofRules.get(server);
   if (known !== undefined) return known;
-  const { panel, labels, mode } = rules;
+  const { panel, mode } = rules;
   const { uuid: id, name } = server;
-  const { expect, query } = rules.judge(server);
+  const { expect, query, labels } = rules.judge(server);
   const own = { panel, id, name, labels, expect, mode, limits: {}, query: queryOf(query, server) };
   const target = targetOf(server, { ...own, isDiscovered: true });
   ofRules.set(server, target);

@@ -16,7 +16,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 const INTERVAL_MS = 15_000;
 const SERVERS = 50;
-const DISCOVER = { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto', maxServers: 200 } as const;
+const DISCOVER = { include: {}, exclude: {}, expect: [], labels: [], mode: 'auto', maxServers: 200 } as const;
 
 /** What the panel does with calls for a server, by its number. */
 const OUTCOMES: readonly Outcome[] = [

@@ -204,7 +204,7 @@ panels:
           { match: { name: ['prod-*'] }, state: 'running' },
           { match: { egg: ['Paper'] }, state: 'any' },
         ],
-        labels: { team: 'games' },
+        labels: [{ match: {}, labels: { team: 'games' } }],
         mode: 'socket',
         maxServers: 200,
       },
@@ -217,7 +217,7 @@ panels:
       exclude: {},
       expect: [],
       query: [],
-      labels: {},
+      labels: [],
       mode: 'auto',
       maxServers: 15_000,
     },
@@ -349,4 +349,27 @@ test('queries are loaded with their defaults', async () => {
     { type: 'rust', address: '[2001:db8::7]', intervalMs: 30_000 },
     undefined,
   ]);
+});
+
+test('labels of discovered servers are a map, or rules of which each has its own', async () => {
+  const labelsOf = async (labels: string) => {
+    const { panels } = await loadValid(`panels:
+  - name: main
+    url: https://panel.example.com
+    api_key: key
+    discover:
+      labels: ${labels}
+`);
+    return panels[0]?.listing?.discover?.labels;
+  };
+  expect(await labelsOf('{ team: games, tier: 2 }')).toEqual([
+    { match: {}, labels: { team: 'games', tier: '2' } },
+  ]);
+  expect(
+    await labelsOf('[{ match: { name: [vip-*] }, labels: { importance: high } }, { labels: { tier: a } }]'),
+  ).toEqual([
+    { match: { name: ['vip-*'] }, labels: { importance: 'high' } },
+    { match: {}, labels: { tier: 'a' } },
+  ]);
+  expect(await labelsOf('[]')).toEqual([]);
 });

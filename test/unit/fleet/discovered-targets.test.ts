@@ -10,10 +10,15 @@ import { target } from '../../support/targets.ts';
 
 const ALL: CompiledRules = {
   panel: 'main',
-  labels: { from: 'panel' },
   mode: 'auto',
   maxServers: 100,
-  judge: () => ({ included: true, expect: 'any', rule: -1, query: undefined }),
+  judge: () => ({
+    included: true,
+    expect: 'any',
+    rule: -1,
+    query: undefined,
+    labels: { from: 'panel' },
+  }),
   selects: () => true,
 };
 const NONE: CompiledRules = { ...ALL, selects: () => false };
@@ -188,7 +193,7 @@ const rules = (changes: Partial<DiscoverRules>): DiscoverRules => ({
   include: {},
   exclude: {},
   expect: [],
-  labels: {},
+  labels: [],
   mode: 'auto',
   maxServers: 100,
   ...changes,
@@ -325,4 +330,36 @@ it('configured and discovered servers know an allocation without an address, and
   const server = listed(7, ports);
   const own = merged([target({ id: uuidOf(7), uuid: uuidOf(7) })], [server]);
   for (const known of [own, merged([], [server])]) expect(known[0]).toMatchObject(ports);
+});
+
+describe('the labels of a discovered server', () => {
+  const labels: DiscoverRules['labels'] = [
+    { match: { name: ['vip-*'], node: ['fra-*'] }, labels: { importance: 'high', customer: 'acme' } },
+    { match: { name: ['vip-*'] }, labels: { customer: 'acme' } },
+    { match: { name: ['test-*'] }, labels: {} },
+    { match: {}, labels: { customer: 'unknown' } },
+  ];
+
+  it.each([
+    ['are those of the first rule that matches', 'VIP-1', 'fra-1', { importance: 'high', customer: 'acme' }],
+    [
+      'are those of a later rule if a key of the first does not match',
+      'vip-1',
+      'nyc-1',
+      { customer: 'acme' },
+    ],
+    ['are none if the rule that matches has none', 'test-1', 'fra-1', {}],
+    ['are those of the rule without match otherwise', 'other', 'fra-1', { customer: 'unknown' }],
+  ])('%s', (_, name, node, expected) => {
+    const compiled = compileRules('main', rules({ labels }));
+    expect(merged([], [listed(1, { name, node })], compiled)[0]?.labels).toEqual(expected);
+  });
+
+  it('are none without a rule, and a configured server keeps its own', () => {
+    expect(merged([], [listed(1)], compileRules('main', rules({})))[0]?.labels).toEqual({});
+    const configured = target({ id: uuidOf(1).slice(0, 8), labels: { a: 'b' } });
+    expect(merged([configured], [listed(1)], compileRules('main', rules({ labels })))[0]?.labels).toEqual({
+      a: 'b',
+    });
+  });
 });

@@ -12,7 +12,7 @@ import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
 const AT_ONCE = Number.NEGATIVE_INFINITY;
-const RULES = { include: {}, exclude: {}, expect: [], labels: {}, mode: 'auto', maxServers: 100 } as const;
+const RULES = { include: {}, exclude: {}, expect: [], labels: [], mode: 'auto', maxServers: 100 } as const;
 const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, discover: RULES };
 
 let clock: ManualClock;
