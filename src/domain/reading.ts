@@ -1,7 +1,7 @@
 // What can be read of panels and servers at an instant.
 
 import type { FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from './fields.ts';
-import type { Problem } from './problems.ts';
+import type { CauseCode, Problem } from './problems.ts';
 import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
 import type { Clock } from './time.ts';
 
@@ -244,6 +244,8 @@ export interface NodeReading {
   /** Whether its servers can be monitored; `problem` is the reason if not. */
   readonly up: boolean;
   readonly problem?: ProblemReading | undefined;
+  /** How many of its servers have no fresh data because of the node, by cause, even if the node itself isn't blamed. */
+  readonly lost?: ReadonlyMap<CauseCode, number> | undefined;
 }
 
 /** What a panel's application API reports about one of its nodes. */

@@ -1,10 +1,13 @@
 // Which of a panel's nodes are up, judged by their servers and by their problems; pure.
 
-import type { NodeReading, ProblemReading } from '../domain/reading.ts';
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { CollectionStatus, NodeReading, ProblemReading } from '../domain/reading.ts';
 
 /** The parts of a server's reading that concern its node. */
 interface ServerOfNode {
   readonly node: string | undefined;
+  readonly status: Pick<CollectionStatus, 'problem'>;
   isFresh(now: number): boolean;
 }
 
@@ -17,13 +20,24 @@ export function nodeReadings(
   nodeProblem: (node: string) => ProblemReading | undefined,
   now: number,
 ): readonly NodeReading[] {
-  const isObserved = new Map<string, boolean>();
+  const nodes = new Map<string, { observed: boolean; readonly lost: Map<CauseCode, number> }>();
   for (const server of servers) {
     const { node } = server;
-    if (node !== undefined) isObserved.set(node, isObserved.get(node) === true || server.isFresh(now));
+    if (node === undefined) continue;
+    const known = nodes.get(node) ?? { observed: false, lost: new Map<CauseCode, number>() };
+    nodes.set(node, known);
+    if (server.isFresh(now)) known.observed = true;
+    else count(known.lost, server.status.problem);
   }
-  return [...isObserved].map(([name, observed]) => {
+  return [...nodes].map(([name, { observed, lost }]) => {
     const problem = nodeProblem(name);
-    return { name, up: observed || problem === undefined, problem };
+    const up = observed || problem === undefined;
+    return { name, up, problem, lost: lost.size > 0 ? lost : undefined };
   });
+}
+
+/** Counts a server by the cause of its problem, if only its node can be that. */
+function count(lost: Map<CauseCode, number>, problem: Problem | undefined): void {
+  if (problem === undefined || CAUSES[problem.cause].scope !== 'node') return;
+  lost.set(problem.cause, (lost.get(problem.cause) ?? 0) + 1);
 }

@@ -124,7 +124,7 @@ export function* renderFleet(
     yield* renderFamily(family, snapshots, labels);
     yield '\n';
   }
-  const panels = fleet.panels().map((panel) => panelViewOf(panel, now));
+  const panels = fleet.panels().map((panel) => panelViewOf(panel, now, clock));
   const panelLabels = panels.map((panel) => label('panel', panel.name));
   for (const [index, family] of PANEL_FAMILIES.entries()) {
     if (index > 0) yield '\n';

@@ -4,11 +4,13 @@ import { FIELD_ENTRIES, type FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from '../
 import {
   NO_STOPS,
   type PanelReading,
+  type ProblemReading,
   type Snapshot,
   STOP_REASONS,
   type StopCounts,
 } from '../domain/reading.ts';
 import { SERVER_STATES, type ServerState } from '../domain/server.ts';
+import type { Clock } from '../domain/time.ts';
 
 /** One series of a family that has its own labels; a label whose value is undefined is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
@@ -139,15 +141,18 @@ export type PanelView = ReturnType<typeof panelViewOf>;
 
 /**
  * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to
- * determine the state of the nodes.
+ * determine the state of the nodes. Without the clock, it shows no times.
  */
-export function panelViewOf(panel: PanelReading, now: number) {
+export function panelViewOf(panel: PanelReading, now: number, clock?: Pick<Clock, 'toUnixMs'>) {
   const { name, up, problems } = panel;
   const byCause = new Map(problems.toReversed().map((problem) => [problem.cause, problem]));
   return {
     name,
     up,
     problems: problems.filter((problem) => byCause.get(problem.cause) === problem),
+    /** When a problem began, in whole Unix seconds. */
+    beginOf: ({ since }: ProblemReading) =>
+      clock === undefined || since === undefined ? undefined : Math.floor(clock.toUnixMs(since) / 1_000),
     nodes: panel.nodes(now),
     capacities: panel.capacities(now),
   };
@@ -169,6 +174,14 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   },
   {
     ...headOf(
+      'gameserver_panel_down_since_timestamp_seconds',
+      "When the panel's API stopped responding or accepting the API key; absent while it works.",
+    ),
+    read: ({ up, problems: [problem], beginOf }) =>
+      up || problem === undefined ? undefined : beginOf(problem),
+  },
+  {
+    ...headOf(
       'gameserver_node_up',
       'Whether the servers of the node can be monitored; 0 if the node itself has a problem and none of its servers is monitored.',
       ['node'],
@@ -183,6 +196,29 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     ),
     read: ({ nodes }) =>
       nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[[name, problem.cause], 1]])),
+  },
+  {
+    ...headOf(
+      'gameserver_node_problem_since_timestamp_seconds',
+      "When the node's problem began; absent when there is none.",
+      ['node'],
+    ),
+    read: ({ nodes, beginOf }) =>
+      nodes.flatMap(({ name, problem }) => {
+        const since = problem && beginOf(problem);
+        return since === undefined ? [] : [[[name], since] as const];
+      }),
+  },
+  {
+    ...headOf(
+      'gameserver_node_servers_without_data',
+      'Servers of the node that have no fresh data because of a problem of the node, by cause; absent when there are none.',
+      ['node', 'cause'],
+    ),
+    read: ({ nodes }) =>
+      nodes.flatMap(({ name, lost }) =>
+        [...(lost ?? [])].map(([cause, servers]) => [[name, cause], servers] as const),
+      ),
   },
   // What the panel's application API reports for each node; absent unless the configuration has
   // `nodes`.

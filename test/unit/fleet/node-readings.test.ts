@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
-import type { Problem } from '../../../src/domain/problems.ts';
+import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import { nodeReadings } from '../../../src/fleet/node-readings.ts';
 
 const SILENT: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
 const NOW = 1_000;
 
 /** Servers as `node freshUntil`. */
-const server = (node: string | undefined, freshUntil: number) => ({
+const server = (node: string | undefined, freshUntil: number, cause?: CauseCode) => ({
   node,
+  status: { ...(cause && { problem: { cause, detail: '' } }) },
   isFresh: (now: number) => now < freshUntil,
 });
 
@@ -28,5 +29,21 @@ it('each node is judged by its own servers and problem, and servers of unknown n
     ['n1', false],
     ['n2', true],
     ['n3', true],
+  ]);
+});
+
+it('servers without data are counted by cause if only their node can be it', () => {
+  const servers = [
+    server('n1', 0, 'node_connection'),
+    server('n1', 0, 'node_connection'),
+    server('n1', 0, 'node_timeout'),
+    server('n1', 0, 'timeout'),
+    server('n1', NOW + 1, 'node_connection'),
+    server('n1', 0),
+  ];
+  const [node] = nodeReadings(servers, () => undefined, NOW);
+  expect([...(node?.lost ?? [])]).toEqual([
+    ['node_connection', 2],
+    ['node_timeout', 1],
   ]);
 });

@@ -305,6 +305,32 @@ test('a panel has one series for each cause among its problems', () => {
   );
 });
 
+test('a panel that is down, and a node with a problem, show since when, in whole seconds', () => {
+  const since = clock.now() - 1_500;
+  const began = Math.floor(clock.toUnixMs(since) / 1_000);
+  const problem = { cause: 'node_connection', detail: '', since } as const;
+  const nodes = [
+    { name: 'fra-1', up: true },
+    { name: 'fra-2', up: true, problem },
+    { name: 'fra-3', up: true, lost: new Map([['node_timeout', 4]] as const) },
+  ];
+  const problems = [{ cause: 'timeout', detail: '', since }] as const;
+  const panels = [panelReading({ nodes, problems }), panelReading({ name: 'other', up: false, problems })];
+  const lines = [...renderFleet(fleetReading([], panels), clock)].join('').split('\n');
+  expect(
+    lines.filter(
+      (line) =>
+        /^gameserver_\w+_since_timestamp_seconds\{panel="\w+"[,}]/.test(line) && !line.includes('server='),
+    ),
+  ).toEqual([
+    `gameserver_panel_down_since_timestamp_seconds{panel="other"} ${began}`,
+    `gameserver_node_problem_since_timestamp_seconds{panel="main",node="fra-2"} ${began}`,
+  ]);
+  expect(lines).toContain(
+    'gameserver_node_servers_without_data{panel="main",node="fra-3",cause="node_timeout"} 4',
+  );
+});
+
 test('a panel has a series for each known node', () => {
   const nodes = [
     { name: 'fra-1', up: true },
