@@ -1,5 +1,5 @@
-// Plays an evening of trouble for docs/alerts.md, in real time (25 minutes): two exporters with simulated panels that are both called
-// main, Prometheus and Alertmanager with the shipped rules and routes for Discord. Prints each notification as a row of a table.
+// Plays an evening of trouble for docs/alerts.md, in real time (27 minutes): two exporters with simulated panels that are both called
+// main, Prometheus and Alertmanager with the shipped rules and routes for Discord. Prints each notification as a row of a table: when, to which receiver, and its text.
 // Requires `npm run build`, and prometheus and prometheus-alertmanager in the PATH.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,15 +31,29 @@ async function end(program) {
   if (program.exitCode === null) await once(program, 'exit');
 }
 
+/** A server's labels at a host: customers pay for some servers to be important, and one has a channel of its own. */
+const AT_A_HOST = {
+  survival: '{ importance: high }',
+  'modded-beta': '{ customer: acme }',
+  lobby: '{ customer: acme, importance: high }',
+};
+
+/** At home, every server is important. */
+const AT_HOME = { '': '{ importance: high }' };
+
 /** A panel at a port, its control endpoint at the next one, and an exporter for it at the one after that. */
-async function startSite(port, servers, seed) {
+async function startSite(port, servers, seed, labels) {
   const site = { url: `http://127.0.0.1:${port + 2}`, file: join(folder, `${port}.yaml`) };
   const control = port + 1;
   const ports = [`--port=${port}`, `--control-port=${control}`];
   const size = [`--servers=${servers}`, `--seed=${seed}`];
   const panel = run(process.execPath, [CLI, 'simulate', ...ports, ...size], 'pipe');
   const [printed] = await once(panel.stdout, 'data');
-  await writeFile(site.file, String(printed).replace('name: simulated', 'name: main'));
+  const labeled = String(printed).replaceAll(/^ {8}name: "(.+)"$/gm, (line, name) => {
+    const own = labels[name] ?? labels[''];
+    return own === undefined ? line : `${line}\n        labels: ${own}`;
+  });
+  await writeFile(site.file, labeled.replace('name: simulated', 'name: main'));
   site.control = async (operation, body) => {
     const address = `http://127.0.0.1:${control}/control/${operation}`;
     const response = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
@@ -63,13 +77,28 @@ async function print(request, response) {
   const { embeds } = await json(request);
   for (const { title, description } of embeds) {
     const time = new Date().toISOString().slice(11, 19);
-    console.log(`| ${time} | ${title} | ${description.trim().replaceAll(/\s*\n/g, '<br>')} |`);
+    const channel = request.url.slice(1);
+    console.log(`| ${time} | ${channel} | ${title} | ${description.trim().replaceAll(/\s*\n/g, '<br>')} |`);
   }
   response.end();
 }
 
 /** Takes the place of Discord. */
 const discord = createServer((request, response) => void print(request, response));
+
+/** The routes with one for a customer's own channel, as in docs/alerts.md. */
+function withChannelOfCustomer(routes) {
+  const customer = `
+    - receiver: acme
+      matchers: ['customer = acme', 'server_id != ""']
+      group_by: ['...']
+      group_wait: 10s
+      group_interval: 15s
+      continue: true`;
+  const page = /  - name: page\n[^]*?(?=  - name: )/.exec(routes)?.[0] ?? '';
+  const receiver = page.replace('name: page', 'name: acme').replaceAll('/page', '/acme');
+  return routes.replace(/\n {2}routes:/, `$&${customer}`).replace('receivers:\n', `$&${receiver}`);
+}
 
 async function startAlerting(targets) {
   discord.listen(21490, '127.0.0.1');
@@ -78,11 +107,15 @@ async function startAlerting(targets) {
   await writeFile(rules, (await readFile(rules, 'utf8')).replace("runbooks: ''", `runbooks: '${RUNBOOKS}'`));
   const routes = join(folder, 'alertmanager/discord.yml');
   // Alertmanager 0.25, which Debian has, reads no address from a file.
+  let receiver = '';
   const withAddress = (await readFile(routes, 'utf8')).replaceAll(
-    /webhook_url_file: .*/g,
-    'webhook_url: http://127.0.0.1:21490/',
+    /( {2}- name: (\w+)\n)|webhook_url_file: .*/g,
+    (text, line, name) => {
+      receiver = name ?? receiver;
+      return line ?? `webhook_url: http://127.0.0.1:21490/${receiver}`;
+    },
   );
-  await writeFile(routes, withAddress);
+  await writeFile(routes, withChannelOfCustomer(withAddress));
   const prometheus = join(folder, 'prometheus/prometheus.yml');
   const scraped = (await readFile(prometheus, 'utf8'))
     .replace('localhost:9093', '127.0.0.1:21492')
@@ -101,8 +134,8 @@ async function startAlerting(targets) {
   ]);
 }
 
-const first = await startSite(21400, 12, 1);
-const second = await startSite(21410, 4, 2);
+const first = await startSite(21400, 12, 1, AT_A_HOST);
+const second = await startSite(21410, 4, 2, AT_HOME);
 await startAlerting([first.url, second.url]);
 
 const startedAt = performance.now();
@@ -132,25 +165,28 @@ await second.control('listening', { listening: true });
 await first.control('servers/lobby/power', { action: 'start' });
 await minute(9, 'the other node is down');
 for (const server of moved) await first.control(`servers/${server}/node-down`, { down: true });
+await minute(9.2, 'half of the first node is unreachable');
+const half = ['survival', 'creative', 'skyblock', 'lobby', 'event-arena'];
+for (const server of half) await first.control(`servers/${server}/node-down`, { down: true });
 await minute(10, 'the key of the second panel is revoked');
 await second.control('keys/revoke', { key: KEY });
-await minute(13.5, 'the other node is up again, and the key is accepted');
-for (const server of moved) await first.control(`servers/${server}/node-down`, { down: false });
+await minute(14, 'both nodes are up again, and the key is accepted');
+for (const server of [...moved, ...half]) await first.control(`servers/${server}/node-down`, { down: false });
 await second.control('keys/accept', { key: KEY });
-await minute(14.5, 'five servers crash and stay off');
+await minute(16, 'five servers crash and stay off');
 await first.control('settings', { crashDetection: false });
 const crashed = ['survival', 'creative', 'skyblock', 'lobby', 'terraria'];
 for (const server of crashed) await first.control(`servers/${server}/crash`, { exit: { code: 1 } });
 await first.control('settings', { crashDetection: true });
-await minute(19, 'somebody starts them');
+await minute(20, 'somebody starts them');
 for (const server of crashed) await first.control(`servers/${server}/power`, { action: 'start' });
-await minute(20.5, 'both exporters are down');
+await minute(21.5, 'both exporters are down');
 await end(first.exporter);
 await end(second.exporter);
-await minute(24.5, 'both exporters run again');
+await minute(25.5, 'both exporters run again');
 first.start();
 second.start();
-await minute(26.5, 'the end');
+await minute(27.5, 'the end');
 
 discord.close();
 await Promise.all([...programs].map(end));

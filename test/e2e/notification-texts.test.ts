@@ -24,8 +24,10 @@ const PAGE = {
   labels: { alertname: 'GameserverStopped', severity: 'critical', panel: 'main', server: 'lobby' },
   annotations: {
     summary: 'lobby (main) is off',
-    description: 'Its disk is full. Delete files or raise its disk limit, then start it.',
+    description: 'Its disk is full. Set `disk_limit`, or delete files.',
+    resolved: 'lobby (main) was off and is running again',
     since: '2026-03-01 18:57:03 UTC',
+    unix_time: '1772391423',
     server_url: SERVER,
     status_url: STATUS,
     runbook_url: RUNBOOK,
@@ -47,14 +49,21 @@ const LIST = Array.from({ length: 12 }, (_, index) => ({
 /** Two alerts with the same text. */
 const SAME = ['5', '20'].map((id) => ({
   labels: { alertname: 'GameserverBackupFailed', severity: 'warning', panel: 'main', server_id: id },
-  annotations: { summary: 'The same', description: 'Check it.', since: '2026-03-01 18:57:03 UTC' },
+  annotations: {
+    summary: 'The same',
+    description: 'Check it.',
+    since: '2026-03-01 18:57:03 UTC',
+    unix_time: '1772391423',
+  },
   startsAt: '2026-03-01T18:00:00Z',
 }));
 const SAME_TEXT = 'Check it. Since 2026-03-01 18:57:03 UTC.';
 
-const TEXT =
-  'Its disk is full. Delete files or raise its disk limit, then start it. Since 2026-03-01 18:57:03 UTC.';
+const TEXT = 'Its disk is full. Set `disk_limit`, or delete files. Since 2026-03-01 18:57:03 UTC.';
 const LINKS = `Panel: ${SERVER}\nStatus: ${STATUS}\nRunbook: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
+
+/** The end of the address of Alertmanager's form for a silence. */
+const SILENCE = '/#/silences/new?filter=%7Balertname%3D%22GameserverStopped%22%2Cpanel%3D%22main%22%7D';
 
 /** The secrets of the shipped configurations, in temporary files. */
 const SECRETS = ['slack-url', 'smtp-password', 'webhook-token'];
@@ -77,29 +86,57 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     const inbox = await open(httpInbox());
     await notify('discord', (config) => withDiscordAddress(config, urlOf(inbox)));
     const [page] = embedsIn(await message(inbox, 'is off'));
-    expect(page).toMatchObject({ title: PAGE.annotations.summary, description: `${TEXT}\n${LINKS}` });
+    expect(page?.title).toBe('🔴 Critical: lobby (main) is off');
+    // In the reader's own time zone, with code as code.
+    const text = 'Its disk is full. Set `disk_limit`, or delete files.\n<t:1772391423:R> (<t:1772391423:t>).';
+    const links = `[Panel](${SERVER}) [Status](${STATUS}) [Runbook](${RUNBOOK}) [Dashboard](${DASHBOARD})`;
+    expect(page?.description).toContain(`${text} ${links} [Silence](http`);
+    expect(page?.description.endsWith(`${SILENCE})`)).toBe(true);
     const [same] = embedsIn(await message(inbox, 'The same'));
-    expect(same).toMatchObject({ title: 'The same', description: SAME_TEXT });
+    expect(same?.title).toBe('🟠 Warning: The same');
+    expect(same?.description).toMatch(/^Check it\.\n<t:1772391423:R> \(<t:1772391423:t>\)\. \[Silence\]/);
     const [list] = embedsIn(await message(inbox, '12 firing'));
-    expect(list?.title).toBe('GameserverDiskFilling on main: 12 firing');
+    expect(list?.title).toBe('🟠 Warning: GameserverDiskFilling on main: 12 firing');
     expect(list?.description).toContain(
       '**\\<!channel\\> \\[free\\](https://evil.example) \\*now\\* is full**',
     );
-    expect(list?.description).toContain('disk\\_limit. Sent 2026-03-01 18:00:00 UTC.\n');
+    expect(list?.description).toContain('disk_limit.\nSent <t:1772388000:R>.\n');
     expect(list?.description.match(/is full/g)).toHaveLength(10);
-    expect(list?.description).toMatch(/\nand more: http:\S+$/);
+    expect(list?.description).toMatch(/\nand more: http:\S+ \[Silence\]\(http\S+\)$/);
     // They aren't addresses.
     expect(list?.description).not.toMatch(/Dashboard|Runbook/);
+  });
+
+  it('about an end says what is well again, in Discord and in a mail', async () => {
+    const ended = [{ ...PAGE, endsAt: new Date().toISOString() }];
+    const inbox = await open(httpInbox());
+    const send = await notify('discord', (config) => withDiscordAddress(config, urlOf(inbox)));
+    await message(inbox, 'is off');
+    await send(ended);
+    const [embed] = embedsIn(await message(inbox, 'running again'));
+    expect(embed?.title).toBe('🟢 Resolved: lobby (main) was off and is running again');
+    expect(embed?.description).toMatch(/^From <t:1772391423:t> to <t:\d+:t>\. \[Dashboard\]\(\S+\)$/);
+    const mails = await open(mailInbox());
+    const mail = await notify('email', (config) =>
+      config.replace('smtp.example.com:587', `127.0.0.1:${mails.port}\n  smtp_require_tls: false`),
+    );
+    await message(mails, 'is off');
+    await mail(ended);
+    expect(await message(mails, 'running again')).toContain(
+      'Subject: Resolved: lobby (main) was off and is running again',
+    );
   });
 
   it("in Slack has the same, and a name can't mention anybody", async () => {
     const inbox = await open(httpInbox());
     await notify('slack', (config) => config, urlOf(inbox));
     const [page] = attachmentsIn(await message(inbox, 'is off'));
-    expect(page).toMatchObject({ title: PAGE.annotations.summary, text: `${TEXT}\n${LINKS}` });
-    expect(page?.fallback).toBe(PAGE.annotations.summary);
+    expect(page?.title).toBe('Critical: lobby (main) is off');
+    expect(page?.text).toContain(`${TEXT}\n${LINKS}\nSilence: http`);
+    expect(page?.fallback).toBe(page?.title);
     const [same] = attachmentsIn(await message(inbox, 'The same'));
-    expect(same).toMatchObject({ title: 'The same', text: SAME_TEXT });
+    expect(same?.title).toBe('Warning: The same');
+    expect(same?.text.split(SAME_TEXT)).toHaveLength(2);
     const [list] = attachmentsIn(await message(inbox, '12 firing'));
     expect(list?.text).toContain('*&lt;!channel&gt; [free](https://evil.example) *now* is full*');
   });
@@ -110,10 +147,10 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
       config.replace('smtp.example.com:587', `127.0.0.1:${inbox.port}\n  smtp_require_tls: false`),
     );
     const page = await message(inbox, 'is off');
-    expect(page).toContain(`Subject: ${PAGE.annotations.summary}\r\n`);
+    expect(page).toContain('Subject: Critical: lobby (main) is off\r\n');
     expect(unquoted(page)).toContain(`${TEXT}\n${LINKS}`);
     expect(page).not.toContain('text/html');
-    expect(unquoted(await message(inbox, 'Subject: The same')).split(SAME_TEXT)).toHaveLength(2);
+    expect(unquoted(await message(inbox, 'Subject: Warning: The same')).split(SAME_TEXT)).toHaveLength(2);
   });
 
   it('at a webhook has the token of the file, and the links', async () => {
@@ -138,7 +175,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     name: string,
     change: (config: string) => string,
     secret = 'the-secret',
-  ): Promise<void> {
+  ): Promise<(alerts: readonly object[]) => Promise<void>> {
     for (const file of SECRETS) await writeFile(join(folder, file), secret);
     const shipped = await readFile(repositoryPath(`deploy/alertmanager/${name}.yml`), 'utf8');
     const file = join(folder, `${name}.yml`);
@@ -148,7 +185,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     await writeFile(file, change(hasty));
     const alertmanager = launch('prometheus-alertmanager', [
       `--config.file=${file}`,
-      `--storage.path=${join(folder, `data-${name}`)}`,
+      `--storage.path=${await mkdtemp(join(folder, 'data-'))}`,
       '--web.listen-address=127.0.0.1:0',
       '--cluster.listen-address=',
     ]);
@@ -157,12 +194,16 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
       await alertmanager.ended;
     });
     const [, authority = ''] = await alertmanager.printed(/msg="Listening on" address=(127\.0\.0\.1:\d+)/);
-    const response = await fetch(`http://${authority}/api/v2/alerts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify([PAGE, ...SAME, ...LIST]),
-    });
-    expect(response.status).toBe(200);
+    const send = async (alerts: readonly object[]) => {
+      const response = await fetch(`http://${authority}/api/v2/alerts`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(alerts),
+      });
+      expect(response.status).toBe(200);
+    };
+    await send([PAGE, ...SAME, ...LIST]);
+    return send;
   }
 });
 

@@ -43,6 +43,54 @@ describe.skipIf(!hasPromtool)('promtool', () => {
   );
 });
 
+describe.skipIf(!hasPromtool)('of 500 servers on ten nodes', () => {
+  const onNodes = Array.from({ length: 10 }, (_, node) => node * 50);
+
+  it.each([
+    ['nine that crash at once, each on a node of its own, are not many', onNodes.slice(1), []],
+    ['ten, which are 2 %, are many', onNodes, [{ value: 10 }]],
+    [
+      'five of one node are many, without the one of another',
+      [0, 1, 2, 3, 4, 100],
+      [{ node: 'n0', value: 5 }],
+    ],
+  ])('%s', async (_, crashed, groups) => {
+    const folder = await mkdtemp(join(tmpdir(), 'many-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'test.json');
+    const series = Array.from({ length: 500 }, (_server, index) => seriesOf(index, crashed.includes(index)));
+    const group = 'panel:gameserver_one_of_many:count';
+    const expected = groups.map(({ node, value }: { node?: string; value: number }) => ({
+      labels: `${group}{job="gameserver",panel="main",failure="crashed",since="300"${node === undefined ? '' : `,node="${node}"`}}`,
+      value,
+    }));
+    const tests = [
+      {
+        interval: '15s',
+        input_series: [{ series: 'up{job="gameserver",instance="a"}', values: '1x60' }, ...series.flat()],
+        promql_expr_test: [{ expr: group, eval_time: '7m', exp_samples: expected }],
+      },
+    ];
+    const rules = repositoryPath('deploy/prometheus/rules/gameserver.yml');
+    await writeFile(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '15s', tests }));
+    expect(await run('promtool', 'test', 'rules', file)).toContain('SUCCESS');
+  });
+});
+
+/** A server of the fleet, fifty to a node, of which some crash after five minutes. */
+function seriesOf(index: number, isCrashed: boolean) {
+  const server = `job="gameserver",instance="a",panel="main",server="s${index}",server_id="id-${index}"`;
+  const quiet = [
+    { series: `gameserver_collection_up{${server}}`, values: '1x60' },
+    { series: `gameserver_info{${server},node="n${Math.floor(index / 50)}"}`, values: '1x60' },
+  ];
+  const crash = [
+    { series: `gameserver_stops_total{${server},reason="crashed"}`, values: '0x19 1x40' },
+    { series: `gameserver_last_stop_timestamp_seconds{${server}}`, values: '_x20 300x40' },
+  ];
+  return isCrashed ? [...quiet, ...crash] : quiet;
+}
+
 describe.skipIf(!hasAmtool)('amtool', () => {
   const files = readdirSync(repositoryPath('deploy/alertmanager')).filter((name) => name.endsWith('.yml'));
 

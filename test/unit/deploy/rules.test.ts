@@ -17,6 +17,7 @@ import {
 import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { expectFile } from '../../support/generated.ts';
+import { OUTAGE_ADVICE } from '../../support/outage-advice.ts';
 import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -41,10 +42,18 @@ const rulesIn = (folder: string) =>
     (read(file) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules),
   );
 const rules = rulesIn('rules');
-const alerts = rules.flatMap(({ alert, labels, annotations, expr }) =>
-  alert === undefined ? [] : [{ name: alert, severity: labels?.['severity'] ?? '', annotations, expr }],
-);
+/** Of an alert about one server, depending on the server's label. */
+const BY_IMPORTANCE = '{{ if eq $labels.importance "high" }}critical{{ else }}warning{{ end }}';
+const alerts = rules.flatMap(({ alert, labels, annotations, expr }) => {
+  const severity = labels?.['severity'] ?? '';
+  const severities = severity === BY_IMPORTANCE ? ['critical', 'warning'] : [severity];
+  return alert === undefined
+    ? []
+    : severities.map((one) => ({ name: alert, severity: one, annotations, expr }));
+});
 const names = new Set(alerts.map(({ name }) => name));
+/** Alerts about one server alone; these and no others are critical only for an important server. */
+const OF_A_SERVER_THAT_IS_DOWN = ['AutomaticRestartAborted', 'NotAnswering', 'Stopped', 'StopsRepeatedly'];
 const records = new Set(rules.flatMap(({ record }) => record ?? []));
 const dashboards = readdirSync(join(ROOT, 'deploy/grafana/dashboards')).map(
   (file) => (read(join(ROOT, 'deploy/grafana/dashboards', file)) as { uid: string }).uid,
@@ -66,6 +75,24 @@ test.each(alerts)('$name ($severity) is tested both firing and not firing', ({ n
   expect(own.length - firing.length, "tests in which it doesn't").toBeGreaterThan(0);
 });
 
+test('critical is for panel, key, node, exporter, many, and an important server that is down', () => {
+  const critical = (isByImportance: boolean) =>
+    rules
+      .filter(({ labels }) => labels?.['severity'] === (isByImportance ? BY_IMPORTANCE : 'critical'))
+      .map(({ alert = '' }) => alert.replace('Gameserver', ''));
+  expect(critical(true).toSorted()).toEqual(OF_A_SERVER_THAT_IS_DOWN);
+  expect(critical(false).toSorted()).toEqual([
+    'ExporterDown',
+    'ManyCrashed',
+    'ManyStopped',
+    'NodeDown',
+    'NodePartlyDown',
+    'PanelDown',
+    'PanelKeyRefused',
+    'ShardMissing',
+  ]);
+});
+
 test('every test is about an existing alert', () => {
   expect(ruleTests.map(({ alertname }) => alertname).filter((name) => !names.has(name))).toEqual([]);
 });
@@ -76,7 +103,13 @@ test.each(alerts)(
     expect(['critical', 'warning', 'info']).toContain(severity);
     const { summary, runbook_url: link = '', dashboard_url: dashboard = '' } = annotations ?? {};
     expect(summary).toMatch(/\$labels\.(?:server|panel|job|instance) /);
-    expect(annotations?.['since'] ?? annotations?.['at']).toMatch(/ UTC(?:\{\{ end \}\})?$/);
+    const time = annotations?.['since'] ?? annotations?.['at'] ?? '';
+    expect(time).toMatch(/ UTC(?:\{\{ end \}\})?$/);
+    expect(annotations?.['unix_time']).toBe(
+      time.replace('.UTC.Format "2006-01-02 15:04:05" }} UTC', '.Unix }}'),
+    );
+    // In the past tense, and what is well again.
+    expect(annotations?.['resolved']).toMatch(/ and |, and /);
     const runbook = pathAfter(link, 'runbooks');
     expect(runbook).toMatch(/^docs\/runbooks\/[a-z-]+\.md$/);
     expect(dashboards).toContain(/^d\/([\w-]+)\?/.exec(pathAfter(dashboard, 'grafana'))?.[1]);
@@ -93,7 +126,7 @@ test('the rules contain what every cause is, and what to do about it in one sent
       const labels = {
         cause: code,
         title: shortTitle(code),
-        remedy: sentence.replaceAll('this machine', "the exporter's machine"),
+        remedy: OUTAGE_ADVICE[code] ?? sentence.replaceAll('this machine', "the exporter's machine"),
       };
       return `      - { record: 'gameserver:cause:info', expr: vector(1), labels: ${JSON.stringify(labels)} }\n`;
     });
