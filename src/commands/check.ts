@@ -129,7 +129,12 @@ function listingRows({
   const { include, exclude, expect, query = [], labels, mode, maxServers } = discover;
   const globRows = (label: string, globs: ServerGlobs) =>
     Object.entries(globs).map(([key, some]): CheckRow => [label, `${key} ${some.join(' or ')}`]);
-  const labelTexts = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const labelRows = labels.map(({ match, labels: own }, index) => {
+    const text = Object.entries(own).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const isForAll = labels.length === 1 && Object.keys(match).length === 0;
+    const shown = text.join(', ') || 'none';
+    return ['  labels', isForAll ? shown : describeRule(shown, match, index)] as const;
+  });
   return [
     ['discover', `${WHOSE[type ?? 'any']}, ${every}`],
     ...globRows('  include', include),
@@ -143,7 +148,7 @@ function listingRows({
     ),
     ...(mode === 'auto' ? [] : [['  mode', mode] as const]),
     ...(maxServers === DEFAULT_MAX_SERVERS ? [] : [['  max_servers', String(maxServers)] as const]),
-    ...(labelTexts.length === 0 ? [] : [['  labels', labelTexts.join(', ')] as const]),
+    ...labelRows,
   ];
 }
 
