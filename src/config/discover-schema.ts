@@ -20,7 +20,6 @@ import {
   scalar,
   section,
   settings,
-  withExamples,
 } from '../yaml/settings.ts';
 import { LABEL_NAME_JSON, LABEL_VALUE, labels, mode, queryShape, queryType } from './server-schema.ts';
 

@@ -114,10 +114,7 @@ export const LABEL_NAME_JSON = { type: 'string', pattern: LABEL_NAME.source, ...
 
 const labelName = z
   .string()
-  .regex(
-    LABEL_NAME,
-    'expected a label name of letters, digits and _, not starting with a digit',
-  )
+  .regex(LABEL_NAME, 'expected a label name of letters, digits and _, not starting with a digit')
   .refine(
     (text) => !text.startsWith('__'),
     'expected a label name without a leading __, which Prometheus reserves',
