@@ -73,7 +73,10 @@ export class ConnectPacer {
     this.#loop = loop;
   }
 
-  /** Another line, for the connects of a panel or for its calls, which begin in the order in which they came. */
+  /**
+   * Another line, for the connects of a panel or for its calls, which begin in the order in which
+   * they came.
+   */
   line(): InTurn {
     const line = new Line();
     return (begin) => {

@@ -3,6 +3,7 @@
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
 import type { Resources } from '../panel/dialect.ts';
+import { neededBy } from './deadline.ts';
 import {
   afterPoll,
   isPollRetry,
@@ -13,7 +14,6 @@ import {
   resultOf,
 } from './poll.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
-import { neededBy } from './streamer.ts';
 
 /** Requests one server's resources as its plan says; never two requests at once. */
 export class Poller {

@@ -14,11 +14,12 @@ import {
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
 import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
+import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';
-import type { RefusedUpgrade } from './streamer.ts';
+import { Outbox } from './outbox.ts';
 import { TlsSessions } from './tls-sessions.ts';
 import type { UnfinishedBytes } from './unfinished-bytes.ts';
 
@@ -37,6 +38,7 @@ const NEWER_OPTIONS = { closeTimeout: CLOSE_TIMEOUT_MS, maxBufferedChunks: 1_024
  * end.
  */
 const MAX_ANSWER_BYTES = 4_096;
+
 const ANSWER_TIMEOUT_MS = 1_000;
 
 /** The error codes of ws for what the far end sent. */
@@ -317,56 +319,4 @@ export function tunnelFor(url: string, proxyUrl: string | undefined, options: Pr
     const checkNode: typeof checkServerIdentity = (_name, cert) => checkServerIdentity(host, cert);
     return connectTls({ servername: isIP(host) ? '' : host, ...tls, checkServerIdentity: checkNode, socket });
   };
-}
-
-/**
- * The far end accepts at most two frames a second, and bursts have crashed real daemons. Frames may
- * arrive closer together than they were sent, so three of them take more than a second.
- */
-export const FRAME_INTERVAL_MS = 600;
-
-/** With more frames waiting than this, the caller is ignoring the responses. */
-const MAX_WAITING = 64;
-
-/** Sends frames in order, never faster than the far end accepts them. */
-export class Outbox {
-  readonly #clock: Clock;
-  readonly #write: (frame: string) => void;
-  readonly #waiting: string[] = [];
-  #nextAt = Number.NEGATIVE_INFINITY;
-  #cancel: Cancel | undefined;
-
-  constructor(clock: Clock, write: (frame: string) => void) {
-    this.#clock = clock;
-    this.#write = write;
-  }
-
-  /** Throws if too many frames are waiting. */
-  send(frame: string): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      throw new Error(`expected at most ${MAX_WAITING} frames waiting for one socket; send more slowly`);
-    }
-    this.#waiting.push(frame);
-    if (this.#cancel === undefined) this.#pump();
-  }
-
-  /** Drops frames that have not been sent. */
-  stop(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    this.#waiting.length = 0;
-  }
-
-  #pump(): void {
-    this.#cancel = undefined;
-    const wait = this.#nextAt - this.#clock.now();
-    if (wait <= 0) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#nextAt = this.#clock.now() + FRAME_INTERVAL_MS;
-      this.#write(next);
-    }
-    if (this.#waiting.length === 0) return;
-    this.#cancel = this.#clock.schedule(Math.max(wait, this.#nextAt - this.#clock.now()), () => this.#pump());
-  }
 }

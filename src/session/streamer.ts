@@ -1,15 +1,15 @@
 // Holds one server's console socket: does what the states of its machine require.
 
-import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
-import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
-import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { problemOf } from '../panel/api.ts';
-import type { Credentials, FrameHandler, JwtError, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import type { FrameHandler, JwtError } from '../panel/dialect.ts';
+import { neededBy } from './deadline.ts';
+import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { step } from './machine.ts';
 import { effectsOf, type MachineEffect, timersOf } from './machine-effects.ts';
 import {
@@ -21,13 +21,13 @@ import {
   isTokenRetry,
   type MachineEvent,
   type MachineState,
-  type Token,
   tokenOf,
   unansweredIn,
 } from './machine-model.ts';
 import type { MachineContext } from './machine-steps.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
+import { toToken } from './token.ts';
 
 /**
  * Holds one server's console socket: runs what its machine's states require, and feeds events to
@@ -345,6 +345,7 @@ const FAILED: Failure = {
  * much as 20 readable ones.
  */
 const MAX_UNREADABLE = 20;
+
 const UNREADABLE_WINDOW_MS = 60_000;
 
 const UNREADABLE: Failure = {
@@ -354,122 +355,3 @@ const UNREADABLE: Failure = {
     detail: `more than ${MAX_UNREADABLE} messages within a minute aren't JSON`,
   },
 };
-
-/**
- * A token is refreshed at a random point between these parts of its life: early enough to retry,
- * late enough to cost few calls.
- */
-const REFRESH = { from: 0.75, to: 0.9 };
-
-/**
- * The first token of a socket is refreshed from here on, so that a fleet that started together
- * spreads at once.
- */
-const FIRST_REFRESH_FROM = 0.1;
-
-/**
- * A fleet's tokens are refreshed together, every 2 s if they live ten minutes: calls in a row take
- * half the CPU time.
- */
-const REFRESH_STEPS = 300;
-
-/**
- * Credentials with their instants: the lifetime counts on the monotonic clock from their receipt;
- * `random` is uniform in [0, 1).
- */
-export function toToken(
-  { token, socketUrl, lifetimeMs }: Credentials,
-  { isRefresh, now, random }: Readonly<Record<'now' | 'random', number>> & { readonly isRefresh: boolean },
-): Token {
-  const from = isRefresh ? REFRESH.from : FIRST_REFRESH_FROM;
-  const dueAt = now + lifetimeMs * (from + (REFRESH.to - from) * random);
-  const stepMs = lifetimeMs / REFRESH_STEPS;
-  const refreshAt = Math.floor(dueAt / stepMs) * stepMs;
-  return { value: token, socketUrl, refreshAt, expiresAt: now + lifetimeMs };
-}
-
-/**
- * A connect may be this late before it goes before a token that ends now: as long as a token lives.
- */
-const CONNECT_PERIOD_MS = 10 * 60_000;
-
-/**
- * By when a call is needed that is due at `at`; a server's first attempt goes before everything
- * else.
- */
-export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
-  return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
-}
-
-/** A socket that could not be opened: the HTTP response that came instead, or the error. */
-export interface RefusedUpgrade {
-  readonly response?: UpgradeRefusal | undefined;
-  readonly error: Error;
-}
-
-/** How a socket is reached, and how its node's refusals are read. */
-export interface UpgradeWay extends Pick<SocketCodec, 'readUpgradeRefusal'> {
-  /** What was sent as `Origin`. */
-  readonly origin: string;
-  readonly proxied: boolean;
-}
-
-/** The failure of a socket that could not be opened. */
-export function upgradeFailure({ response, error }: RefusedUpgrade, way: UpgradeWay): Failure {
-  const { origin, proxied, readUpgradeRefusal } = way;
-  if (response === undefined) {
-    const read = readTransportError(error);
-    const cause = nodeTransportCause(read.kind, proxied);
-    const { kind, code, message } = read;
-    const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
-    const words = (): string => {
-      if (kind === 'refused') return named;
-      if (kind === 'cut') return `the node closed the connection (${code})`;
-      if (kind === 'protocol') return `the node's response can't be read: ${named}`;
-      return `connecting to the node failed: ${named}`;
-    };
-    return { reason: 'connect_failed', problem: { cause, detail: words() } };
-  }
-  const { status } = response;
-  const { cause, words } = readUpgradeRefusal(response);
-  const said = words === undefined ? '' : `: "${words}"`;
-  const meaning = cloudflareWords(status);
-  const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
-  const why = meaning === undefined ? '' : `: ${meaning}`;
-  const problem = { cause, detail: `the node rejected the socket upgrade (${status})${said}${why}${sent}` };
-  // A token is for one node, so an address that responds as something else may be outdated.
-  const dropToken = status !== 400 && status !== 403 && status < 500;
-  return { reason: 'upgrade_refused', problem, dropToken };
-}
-
-/** The failure of a socket that the far end closed, or whose connection was lost. */
-export function closeFailure(
-  { code, text }: { readonly code: number; readonly text: string },
-  { closeCause }: Pick<SocketCodec, 'closeCause'>,
-): Failure {
-  const said = printable(text);
-  const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
-  return { reason: 'closed', problem: { cause: closeCause(code), detail } };
-}
-
-/** The failure behind a `jwt error`; `token` is the one that was sent. */
-export function jwtFailure(
-  text: string,
-  { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
-  token?: string,
-): Failure {
-  const words = printable(text);
-  return refusedToken(jwtErrorCause(words, token), `the node rejected the token: "${words}"`);
-}
-
-/**
- * The failure behind a `daemon error` in response to a token: the node could not verify its
- * signature (wings, router/websocket).
- */
-export function daemonFailure(text: string): Failure {
-  return refusedToken('node_token_mismatch', `the node could not verify the token: "${printable(text)}"`);
-}
-
-function refusedToken(cause: CauseCode, detail: string): Failure {
-  return { reason: 'auth_refused', problem: { cause, detail }, dropToken: true };
-}

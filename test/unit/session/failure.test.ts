@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { closeFailure, daemonFailure, jwtFailure, upgradeFailure } from '../../../src/session/failure.ts';
 import { type LastingRefusal, lastingRefusal } from '../../../src/session/lasting-refusal.ts';
-import { closeFailure, daemonFailure, jwtFailure, upgradeFailure } from '../../../src/session/streamer.ts';
 
 const NODE = PTERODACTYL.socket;
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
 import { effectsOf, timersOf } from '../../../src/session/machine-effects.ts';
 import type { MachineEvent, MachineState, Timer, Token } from '../../../src/session/machine-model.ts';
 import { RENEW_AGAIN_MS } from '../../../src/session/machine-renewals.ts';
 import type { MachineContext } from '../../../src/session/machine-steps.ts';
-import { daemonFailure, jwtFailure } from '../../../src/session/streamer.ts';
 import { machineState } from '../../support/machine-states.ts';
 
 const START = 1_000_000;

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { backoffMs } from '../../../src/session/backoff.ts';
+import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
 import { effectsOf, type MachineEffect, timersOf } from '../../../src/session/machine-effects.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type Token,
 } from '../../../src/session/machine-model.ts';
 import type { MachineContext } from '../../../src/session/machine-steps.ts';
-import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/streamer.ts';
 import { machineState } from '../../support/machine-states.ts';
 
 const NOW = 1_000_000;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { neededBy } from '../../../src/session/streamer.ts';
+import { neededBy } from '../../../src/session/deadline.ts';
 
 const MINUTE = 60_000;
 

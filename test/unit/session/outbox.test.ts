@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FRAME_INTERVAL_MS, Outbox } from '../../../src/session/socket.ts';
+import { FRAME_INTERVAL_MS, Outbox } from '../../../src/session/outbox.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 let clock: ManualClock;

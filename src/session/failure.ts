@@ -1,0 +1,81 @@
+// Why an attempt to stream a server failed, by what its node sent.
+
+import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
+import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import type { CauseCode } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
+import type { SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import type { Failure } from './machine-model.ts';
+
+/** A socket that could not be opened: the HTTP response that came instead, or the error. */
+export interface RefusedUpgrade {
+  readonly response?: UpgradeRefusal | undefined;
+  readonly error: Error;
+}
+
+/** How a socket is reached, and how its node's refusals are read. */
+export interface UpgradeWay extends Pick<SocketCodec, 'readUpgradeRefusal'> {
+  /** What was sent as `Origin`. */
+  readonly origin: string;
+  readonly proxied: boolean;
+}
+
+/** The failure of a socket that could not be opened. */
+export function upgradeFailure({ response, error }: RefusedUpgrade, way: UpgradeWay): Failure {
+  const { origin, proxied, readUpgradeRefusal } = way;
+  if (response === undefined) {
+    const read = readTransportError(error);
+    const cause = nodeTransportCause(read.kind, proxied);
+    const { kind, code, message } = read;
+    const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+    const words = (): string => {
+      if (kind === 'refused') return named;
+      if (kind === 'cut') return `the node closed the connection (${code})`;
+      if (kind === 'protocol') return `the node's response can't be read: ${named}`;
+      return `connecting to the node failed: ${named}`;
+    };
+    return { reason: 'connect_failed', problem: { cause, detail: words() } };
+  }
+  const { status } = response;
+  const { cause, words } = readUpgradeRefusal(response);
+  const said = words === undefined ? '' : `: "${words}"`;
+  const meaning = cloudflareWords(status);
+  const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
+  const why = meaning === undefined ? '' : `: ${meaning}`;
+  const problem = { cause, detail: `the node rejected the socket upgrade (${status})${said}${why}${sent}` };
+  // A token is for one node, so an address that responds as something else may be outdated.
+  const dropToken = status !== 400 && status !== 403 && status < 500;
+  return { reason: 'upgrade_refused', problem, dropToken };
+}
+
+/** The failure of a socket that the far end closed, or whose connection was lost. */
+export function closeFailure(
+  { code, text }: { readonly code: number; readonly text: string },
+  { closeCause }: Pick<SocketCodec, 'closeCause'>,
+): Failure {
+  const said = printable(text);
+  const detail = `socket closed (code ${code})${said === '' ? '' : `: "${said}"`}`;
+  return { reason: 'closed', problem: { cause: closeCause(code), detail } };
+}
+
+/** The failure behind a `jwt error`; `token` is the one that was sent. */
+export function jwtFailure(
+  text: string,
+  { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
+  token?: string,
+): Failure {
+  const words = printable(text);
+  return refusedToken(jwtErrorCause(words, token), `the node rejected the token: "${words}"`);
+}
+
+/**
+ * The failure behind a `daemon error` in response to a token: the node could not verify its
+ * signature (wings, router/websocket).
+ */
+export function daemonFailure(text: string): Failure {
+  return refusedToken('node_token_mismatch', `the node could not verify the token: "${printable(text)}"`);
+}
+
+function refusedToken(cause: CauseCode, detail: string): Failure {
+  return { reason: 'auth_refused', problem: { cause, detail }, dropToken: true };
+}
