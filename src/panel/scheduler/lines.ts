@@ -137,6 +137,11 @@ export class Lines<Job> {
       if (line === undefined || first === undefined) throw new Error('an open gate has a first call');
       // Canaries go first, so none waits if this isn't one.
       if (!mayStart(first.call)) return undefined;
+      // Its node became known while it waited: what holds that now would never open this line.
+      if (nodeOfLine(first.call) !== line.node) {
+        this.moved(first.id);
+        continue;
+      }
       const start = startOf(first.call);
       if (start.at <= now) return first;
       this.#hold(first, line, start);
@@ -205,7 +210,7 @@ export class Lines<Job> {
   }
 
   #lineOf(call: Call): Line<Job> {
-    const node = isHeldByNode(call) ? call.node() : undefined;
+    const node = nodeOfLine(call);
     const isRetry = this.#isRetry(call);
     const key = lineKey(call, node, isRetry);
     let line = this.#lines.get(key);
@@ -302,9 +307,9 @@ export class Lines<Job> {
   }
 }
 
-/** Does a rule hold calls of this path by their node? */
-function isHeldByNode({ path }: Call): boolean {
-  return path === 'websocket' || path === 'resources';
+/** The node of a call on a path whose calls are held by their node. */
+function nodeOfLine({ path, node }: Call): string | undefined {
+  return path === 'websocket' || path === 'resources' ? node() : undefined;
 }
 
 function lineKey({ path, tries, isRefresh }: Call, node: string | undefined, isRetry: boolean): string {

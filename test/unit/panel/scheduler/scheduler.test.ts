@@ -301,6 +301,23 @@ describe('what is held', () => {
     expect(world.started()).toEqual(['a', 'b']);
   });
 
+  it('starts when its node’s outage ends, though the node wasn’t known when it began to wait', async () => {
+    let [node, isHeld]: [string | undefined, boolean] = [undefined, true];
+    const world = busy(1_000, (call) =>
+      isHeld && call.node() === 'n' ? { subject: socketsOf('n'), until: NEVER } : undefined,
+    );
+    world.run('a', { node: () => node });
+    await settled(world);
+    node = 'n';
+    world.first[0]?.end.resolve('');
+    await settled(world);
+    expect(world.others()).toEqual([]);
+    isHeld = false;
+    world.scheduler.holdChanged(socketsOf('n'), 'n');
+    await settled(world);
+    expect(world.others()).toEqual(['a']);
+  });
+
   it('until an instant starts then, by itself', async () => {
     let until = 0;
     const world = scheduled(1_000, () =>
