@@ -291,7 +291,7 @@ export const MUTATIONS = [
   ['of equals, who waits longest', LINES, 'call.deadline, order]', 'call.deadline, -order]'],
   ['retries have lines of their own', LINES, "isRetry ? 'again' : ''", "''"],
   ['renewals have lines of their own', LINES, "isRefresh ? 'renews' : ''", "''"],
-  ['a node holds connects and polls only', LINES, "path === 'websocket' || path === 'resources';", 'true;'],
+  ['a node holds connects and polls only', LINES, "path === 'websocket' || path === 'resources' ?", 'true ?'],
   [
     'a gate opens when its time is over',
     LINES,
