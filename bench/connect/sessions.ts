@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { systemNames } from '../../src/addresses/name-lookups.ts';
 import { openLog } from '../../src/app/log.ts';
-import { socketAccess } from '../../src/app/panel-access.ts';
+import { dialectOf, socketAccess } from '../../src/app/panel-access.ts';
 import { parseConfig } from '../../src/config/parse.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { SystemClock } from '../../src/domain/time.ts';
@@ -60,8 +60,9 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
     isRendering: () => false,
   });
   const eventLog = serverLog(log, clock);
+  const config = await panelConfig(caFile);
   const context: SessionContext = {
-    sockets: socketAccess(await panelConfig(caFile), clock, systemNames().forPanel(), connects.line()),
+    sockets: socketAccess(config, clock, systemNames().forPanel(), dialectOf(config), connects.line()),
     clock,
     log: sessionLog(eventLog),
     random: () => RANDOM,

@@ -49,7 +49,11 @@ export async function start(options: StormPanelOptions) {
   let upgrades = 0;
 
   const stats = () =>
-    textFrame(eventFrame('stats', [statsPayload('running', gameUsage(), { statsDiskIo: true })]));
+    textFrame(
+      eventFrame('stats', [
+        statsPayload('running', gameUsage(), { panel: 'pterodactyl', statsDiskIo: true }),
+      ]),
+    );
   const upgrade = (node: number) => (request: IncomingMessage, stream: Duplex) => {
     upgrades += 1;
     stream.on('error', () => stream.destroy());

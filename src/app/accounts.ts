@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
 import { RateLimit } from '../panel/scheduler/rate-limit.ts';
+import { SpokenDialect } from '../panel/spoken-dialect.ts';
 
 /**
  * The calls of a key that isn't used any more count for a minute; longer than that only for keys
@@ -22,10 +23,12 @@ export class Accounts {
 
   /** The limit of the account that the panel's key belongs to. */
   limitOf({ url, apiKey }: Pick<PanelConfig, 'url' | 'apiKey'>): RateLimit {
+    const { rate } = new SpokenDialect({ apiKey: () => apiKey.reveal() }).current;
     const account = createHash('sha256')
-      .update(JSON.stringify([url, apiKey.reveal()]))
+      .update(JSON.stringify(rate.scope === 'address' ? [url] : [url, apiKey.reveal()]))
       .digest('hex');
     const limit = this.#limits.get(account)?.limit ?? new RateLimit(this.#clock);
+    limit.speaks(rate);
     this.#limits.set(account, { limit, usedAt: this.#clock.now() });
     return limit;
   }

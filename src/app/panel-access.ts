@@ -6,7 +6,7 @@ import { guardedNames, type SocketPolicy, socketAddressProblem } from '../addres
 import { USER_AGENT } from '../build-info.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
-import { PTERODACTYL_SOCKET as codec } from '../panel/dialects/pterodactyl/socket.ts';
+import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { atOnce, type InTurn } from '../session/connect-pacer.ts';
 import type { SocketAccess } from '../session/session-context.ts';
 import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
@@ -48,11 +48,17 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
   };
 }
 
+/** What the panel speaks, as far as configuration and responses show it. */
+export function dialectOf({ apiKey }: Pick<PanelConfig, 'apiKey'>): SpokenDialect {
+  return new SpokenDialect({ apiKey: () => apiKey.reveal() });
+}
+
 /** How this panel's sockets are opened, from its configuration. */
 export function socketAccess(
   panel: PanelConfig,
   clock: Clock,
   resolve: ResolveName,
+  dialect: SpokenDialect,
   inTurn: InTurn = atOnce,
 ): SocketAccess {
   const policy: SocketPolicy = {
@@ -72,7 +78,9 @@ export function socketAccess(
   };
   const tunnel = perSite((url) => tunnelFor(url, panel.proxyUrl, proxyOptions));
   const options: SocketOptions = {
-    codec,
+    get codec() {
+      return dialect.codec;
+    },
     origin: panel.origin,
     userAgent: USER_AGENT,
     clock,
@@ -82,7 +90,9 @@ export function socketAccess(
     unfinished: new UnfinishedBytes(),
   };
   return {
-    codec,
+    get codec() {
+      return dialect.codec;
+    },
     inTurn,
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
     addressProblem: perSite((url) => socketAddressProblem(url, policy)),

@@ -14,6 +14,7 @@ import type { QueryAccess } from '../fleet/query-watch.ts';
 import { PanelApi } from '../panel/api.ts';
 import { Gateway } from '../panel/gateway.ts';
 import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
+import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
@@ -63,6 +64,7 @@ export class RunningPanel {
   readonly #resolve: ReturnType<NameLookups['forPanel']>;
   readonly #inTurn: InTurn;
   readonly #api: PanelApi;
+  readonly #dialect: SpokenDialect;
   #config: PanelConfig;
   #limit: RateLimit;
 
@@ -79,13 +81,16 @@ export class RunningPanel {
     this.#inTurn = inTurn;
     this.#config = config;
     const access = { ...apiAccess(config, clock, resolve), telemetry };
-    const options = { ...access, apiKey: () => this.#config.apiKey.reveal(), log: shared.log, limit };
+    const apiKey = () => this.#config.apiKey.reveal();
+    this.#dialect = new SpokenDialect({ apiKey });
+    this.#dialect.events.on('recognized', ({ rate }) => this.#limit.speaks(rate));
+    const options = { ...access, apiKey, dialect: this.#dialect, log: shared.log, limit };
     this.#api = new PanelApi(options);
     this.fleet = new PanelFleet(config, {
       ...shared,
       telemetry,
       gateway: new Gateway({ ...options, inTurn: connects.line() }, this.#api),
-      sockets: socketAccess(config, clock, resolve, inTurn),
+      sockets: socketAccess(config, clock, resolve, this.#dialect, inTurn),
       openNodes: (key) =>
         new PanelApi({ ...access, ...apiAccess(this.#config, clock, resolve), apiKey: () => key.reveal() }),
       openQueries: () => {
@@ -116,7 +121,7 @@ export class RunningPanel {
       ? new Connections(apiAccess(next, this.#clock, this.#resolve))
       : undefined;
     const sockets = changed.has('sockets')
-      ? socketAccess(next, this.#clock, this.#resolve, this.#inTurn)
+      ? socketAccess(next, this.#clock, this.#resolve, this.#dialect, this.#inTurn)
       : undefined;
     return () => {
       this.#config = next;

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemNames } from '../addresses/name-lookups.ts';
-import { socketAccess } from '../app/panel-access.ts';
+import { dialectOf, socketAccess } from '../app/panel-access.ts';
 import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import { Screen } from '../console/screen.ts';
 import { wantsColors } from '../doctor/paint.ts';
@@ -96,11 +96,12 @@ async function runConsole(server: string, flags: ConsoleFlags) {
     prompt: interactive ? `${printable(target.name)}> ` : undefined,
     onInterrupt: () => run.end(),
   });
-  const api = panelApi(panel, clock);
+  const dialect = dialectOf(panel);
+  const api = panelApi(panel, clock, dialect);
   const run = new ConsoleRun(
     { ...flags, interactive },
     {
-      sockets: socketAccess(panel, clock, systemNames().forPanel()),
+      sockets: socketAccess(panel, clock, systemNames().forPanel(), dialect),
       settings: panel,
       target,
       keySource,

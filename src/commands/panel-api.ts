@@ -1,16 +1,17 @@
 import { systemNames } from '../addresses/name-lookups.ts';
-import { apiAccess } from '../app/panel-access.ts';
+import { apiAccess, dialectOf } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
 import { PanelApi } from '../panel/api.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
-export function panelApi(panel: PanelConfig, clock: Clock): PanelApi {
+export function panelApi(panel: PanelConfig, clock: Clock, dialect = dialectOf(panel)): PanelApi {
   try {
     return new PanelApi({
       ...apiAccess(panel, clock, systemNames().forPanel()),
       telemetry: {},
+      dialect,
     });
   } catch (error) {
     throw new CommandFailure((error as Error).message, { cause: error });

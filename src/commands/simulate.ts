@@ -1,11 +1,12 @@
 // `simulate`: a simulated panel that runs until it is stopped, and its configuration.
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { isLocalHost, MAX_PORT } from '../domain/addresses.ts';
 import { type ListenAddress, ListenError } from '../http/listen-address.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
+import { type PanelKind, panelKindSchema } from '../simulator/schema.ts';
 import { DEFAULT_SETTINGS } from '../simulator/settings.ts';
-import { DEFAULT_API_KEY, DEFAULT_SEED, startSimulator } from '../simulator/simulator.ts';
+import { DEFAULT_SEED, defaultApiKey, startSimulator } from '../simulator/simulator.ts';
 import { CommandFailure, wholeNumber } from './command-line.ts';
 import { type ListenFlag, listenAddressOption } from './serve-flags.ts';
 import { runUntilSignal } from './service.ts';
@@ -15,10 +16,11 @@ const DEFAULT_CONTROL_PORT = 10_319;
 interface SimulateOptions extends ListenFlag {
   readonly controlPort: number;
   readonly servers: number;
-  readonly rateLimit: number;
+  readonly panel: PanelKind;
+  readonly rateLimit?: number;
   readonly tokenLifetime: number;
   readonly seed: number;
-  readonly apiKey: string;
+  readonly apiKey?: string;
 }
 
 /** `simulate`: a panel with simulated game servers, to try the exporter with. */
@@ -32,12 +34,14 @@ export function simulateCommand(): Command {
       wholeNumber(0, MAX_PORT),
       DEFAULT_CONTROL_PORT,
     )
+    .addOption(
+      new Option('--panel <kind>', 'kind of panel').choices(panelKindSchema.options).default('pterodactyl'),
+    )
     .option('--servers <count>', 'number of game servers', wholeNumber(0, 100_000), DEMO_SERVERS.length)
     .option(
       '--rate-limit <calls>',
-      'API calls per minute that the panel allows',
+      'API calls per minute that the panel allows (default: 240, or 720 with --panel calagopus)',
       wholeNumber(1),
-      DEFAULT_SETTINGS.rateLimitPerMinute,
     )
     .option(
       '--token-lifetime <seconds>',
@@ -46,7 +50,7 @@ export function simulateCommand(): Command {
       DEFAULT_SETTINGS.tokenLifetimeSeconds,
     )
     .option('--seed <number>', 'the same seed gives the same servers', wholeNumber(0), DEFAULT_SEED)
-    .option('--api-key <key>', 'the API key that the panel accepts', DEFAULT_API_KEY)
+    .option('--api-key <key>', 'the API key that the panel accepts (default: one like those of the panel)')
     .addHelpText(
       'after',
       `
@@ -77,10 +81,11 @@ function start(options: SimulateOptions): Promise<Simulator> {
       controlPort: options.controlPort,
       controlHosts: hostsOf(options['web.listenAddress']),
       servers: mixedServers(options.servers),
+      panel: options.panel,
       rateLimitPerMinute: options.rateLimit,
       tokenLifetimeSeconds: options.tokenLifetime,
       seed: options.seed,
-      apiKeys: [options.apiKey],
+      apiKeys: [options.apiKey ?? defaultApiKey(options.panel)],
     },
     { panel: '--web.listen-address', control: '--control-port' },
   );

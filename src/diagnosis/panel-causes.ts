@@ -107,11 +107,6 @@ export const PANEL_CAUSES = {
       '`url` is not the base address of a panel, or something in front of the panel responds instead.',
       "Set `url` to the panel's base address, without `/api` or another path.",
     ],
-    unsupported_panel: [
-      "Calagopus has another API and isn't supported",
-      'The API key, or the response, is one of a Calagopus panel.',
-      'Remove this Calagopus panel from the configuration.',
-    ],
     panel_down: [
       'panel down',
       "The panel is down or in maintenance mode, or its proxy can't reach it.",
@@ -139,8 +134,8 @@ export const PANEL_CAUSES = {
     ],
     listing_refused: [
       'server list rejected',
-      'The panel accepts the key, but rejects requests for the list of servers (`/api/client`), which `discover` needs.',
-      'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers.',
+      'The panel accepts the key, but rejects requests for the list of servers, which `discover` needs.',
+      'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers. A key of Calagopus needs the permission `servers.read`.',
     ],
   }),
   ...causes('panel', PASSING, {

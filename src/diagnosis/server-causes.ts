@@ -81,6 +81,11 @@ export const SERVER_CAUSES = {
       'The panel issues at most five console tokens per server per minute, shared with everyone who has the console open.',
       'The exporter retries automatically. If it keeps happening, find out what else requests console tokens.',
     ],
+    too_many_handshakes: [
+      'too many connects at once',
+      "The node accepts at most 32 console sockets per address that haven't authenticated yet, unless its configuration says otherwise.",
+      "The exporter retries automatically. If it keeps happening, raise `unauthenticated_connections_per_ip` in the node's configuration (`system.websocket`).",
+    ],
     too_many_sockets: [
       'too many console sockets',
       'The node accepts at most 30 console sockets per server, and all of them are open.',

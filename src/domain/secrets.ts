@@ -13,7 +13,7 @@ const API_KEY_PREFIXES = {
   application: ['ptla_', 'papp_', 'peli_'],
   // Pyrodactyl and Hydrodactyl: both kinds of keys begin alike.
   either: ['pyro_', 'hydro_'],
-  /** Calagopus, which isn't supported. */
+  /** Calagopus, which has no application API. */
   calagopus: ['c7sp_'],
 } as const;
 

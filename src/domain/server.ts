@@ -81,6 +81,8 @@ export interface ServerTarget {
   readonly limits: Limits;
   readonly uuid?: string;
   readonly node?: string;
+  /** As requests for all servers of the node name it; absent if the panel has none. */
+  readonly nodeId?: string;
   readonly egg?: string;
   /** Its daemon according to the server list or the configuration, if the panel's paths name it. */
   readonly daemon?: string;

@@ -43,7 +43,7 @@ export function shownSchedules(
       name: printable(name),
       last_run_timestamp_seconds: seconds(lastRunMs),
       next_run_timestamp_seconds: isDue ? seconds(nextRunMs) : undefined,
-      processing: Number(isProcessing),
+      processing: isProcessing === undefined ? undefined : Number(isProcessing),
     }));
   return { schedules: shown, schedules_left_out: all.length - shown.length || undefined };
 }

@@ -5,11 +5,18 @@ import type { CauseCode, Problem } from '../domain/problems.ts';
 import { hasPrefix, printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
-import { type ErrorBody, type PanelRequest, type Requested, type Responses, ShapeError } from './dialect.ts';
-import { decodeErrorBody, refusalCause } from './dialects/pterodactyl/refusals.ts';
-import { PTERODACTYL } from './dialects/pterodactyl.ts';
+import {
+  type Dialect,
+  type ErrorBody,
+  type PanelAnswerText,
+  type PanelRequest,
+  type Requested,
+  type Responses,
+  ShapeError,
+} from './dialect.ts';
 import { rateFacts, retryAfterMs } from './rate-headers.ts';
 import type { RateFacts } from './scheduler/rate-limit.ts';
+import { SpokenDialect } from './spoken-dialect.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
 
 /** A decoded response, and what its headers show about the rate limit. */
@@ -24,6 +31,8 @@ export interface PanelApiOptions extends ConnectionOptions {
   readonly apiKey: () => string;
   readonly userAgent: string;
   readonly telemetry: PanelTelemetry;
+  /** What the panel speaks; its own, from key and responses, if absent. */
+  readonly dialect?: SpokenDialect;
 }
 
 /** One server's response is a few hundred bytes. */
@@ -43,12 +52,14 @@ const MAX_QUOTED_LENGTH = 65_536;
 export class PanelApi {
   readonly #options: PanelApiOptions;
   readonly #url: URL;
+  readonly #dialect: SpokenDialect;
   #connections: Connections;
   /** The panel has responded before, in its own form. */
   #hasAnswered = false;
 
   constructor(options: PanelApiOptions) {
     this.#options = options;
+    this.#dialect = options.dialect ?? new SpokenDialect(options);
     this.#url = new URL(options.baseUrl);
     this.#connections = new Connections(options);
   }
@@ -70,15 +81,32 @@ export class PanelApi {
     what: Requested,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
+    try {
+      return await this.#ask(this.#dialect.current, endpoint, what, signal);
+    } catch (error) {
+      if (!(error instanceof OtherDialect)) throw error;
+      return this.#ask(error.dialect, endpoint, what, signal);
+    }
+  }
+
+  /** Makes the call in this dialect; rejects with an `OtherDialect` if the response shows that it is another one. */
+  async #ask<Endpoint extends ApiEndpoint>(
+    dialect: Dialect,
+    endpoint: Endpoint,
+    what: Requested,
+    signal: AbortSignal,
+  ): Promise<PanelAnswer<Responses[Endpoint]>> {
     const { clock, telemetry } = this.#options;
-    const { path, decode }: PanelRequest<unknown> = PTERODACTYL.requests[endpoint](what);
+    const { path } = dialect.requests[endpoint](what);
     const startedAt = clock.now();
     let outcome = 'aborted';
     try {
       const reply = await this.#exchange(endpoint, path, signal);
       outcome = String(reply.status);
-      const value = this.#read(endpoint, { path, decode }, reply) as Responses[Endpoint];
-      return { value, ...rateFacts(reply.rate) };
+      return {
+        value: this.#read(dialect, endpoint, what, reply),
+        ...rateFacts(reply.rate, dialect.rate.windowMs),
+      };
     } catch (error) {
       if (error instanceof PanelError) outcome = String(error.status ?? statusLabel(error.problem.cause));
       throw error;
@@ -115,25 +143,68 @@ export class PanelApi {
     }
   }
 
-  #read<T>(endpoint: ApiEndpoint, { path, decode }: PanelRequest<T>, reply: Reply): T {
+  #read<Endpoint extends ApiEndpoint>(
+    asked: Dialect,
+    endpoint: Endpoint,
+    what: Requested,
+    reply: Reply,
+  ): Responses[Endpoint] {
     const { baseUrl: url, clock, telemetry } = this.#options;
     const apiKey = this.#options.apiKey();
-    const request = `GET ${path}`;
+    const request = `GET ${asked.requests[endpoint](what).path}`;
     if (reply.status < 200 || reply.status >= 300) {
+      const dialect = this.#dialectOf(
+        { status: reply.status, body: refusalBody(reply) },
+        asked,
+        endpoint,
+        what,
+      );
       const nowUnixMs = clock.toUnixMs(clock.now());
-      const error = refusalError({ ...reply, endpoint, request, url, apiKey, nowUnixMs });
+      const error = refusalError({ ...reply, dialect, endpoint, request, url, apiKey, nowUnixMs });
       this.#hasAnswered ||= error.fromPanel;
       throw error;
     }
     try {
-      const value = decode(parseBody(reply));
+      const body = parseBody(reply);
+      const dialect = this.#dialectOf({ status: reply.status, body }, asked, endpoint, what);
+      const { decode }: PanelRequest<Responses[Endpoint]> = dialect.requests[endpoint](what);
+      const value = decode(body);
       this.#hasAnswered = true;
       return value;
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       telemetry.badMessage?.(error instanceof NotJsonError ? 'not_json' : 'bad_shape');
-      throw unreadableError(request, reply, error, apiKey);
+      throw unreadableError(request, reply, error, asked);
     }
+  }
+
+  /** The dialect in which the response is read; throws an `OtherDialect` if that one asks at another path. */
+  #dialectOf(answer: PanelAnswerText, asked: Dialect, endpoint: ApiEndpoint, what: Requested): Dialect {
+    const other = this.#dialect.hears(answer);
+    if (other === undefined) return asked;
+    if (other.requests[endpoint](what).path === asked.requests[endpoint](what).path) return other;
+    throw new OtherDialect(other);
+  }
+}
+
+/** The panel speaks another dialect, in which the call has to be made again. */
+class OtherDialect extends Error {
+  override readonly name = 'OtherDialect';
+  readonly dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    super(`the panel speaks ${dialect.name}`);
+    this.dialect = dialect;
+  }
+}
+
+/** The body of a refused call, if it is JSON. */
+function refusalBody({ text }: Reply): unknown {
+  if (text.length > MAX_QUOTED_LENGTH) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -210,6 +281,8 @@ export function problemOf(error: unknown): Problem {
 /** A response other than success, with what is needed to explain it. */
 export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
   readonly endpoint: ApiEndpoint;
+  /** In which it is read. */
+  readonly dialect: Pick<Dialect, 'refusals' | 'rate'>;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
   /** Never shown: its prefix identifies an application key. */
@@ -221,8 +294,8 @@ export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
 
 /** The error for a response other than success. */
 export function refusalError(refusal: HttpRefusal): PanelError {
-  const { request, status, rate, location, apiKey } = refusal;
-  const body = decodeErrorBody(refusal.text, refusal.contentType, apiKey);
+  const { request, status, rate, location, dialect } = refusal;
+  const body = dialect.refusals.read(refusal.text, refusal.contentType);
   const { form, detail } = body;
   const target = status < 400 && `redirect to ${redirectTarget(location)}`;
   const parts = [
@@ -237,18 +310,26 @@ export function refusalError(refusal: HttpRefusal): PanelError {
     detail: words,
     retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
-  return new PanelError(problem, { status, fromPanel: form !== 'foreign', ...rateFacts(rate) });
+  return new PanelError(problem, {
+    status,
+    fromPanel: form !== 'foreign',
+    ...rateFacts(rate, dialect.rate.windowMs),
+  });
 }
 
 /** Only a response in the panel's own form shows anything about a server. */
 function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
-  const { endpoint, status, apiKey } = refusal;
+  const { endpoint, status, apiKey, dialect } = refusal;
   const isForeign = body.form === 'foreign';
-  if (body.isUnsupported === true && isForeign && status !== 429) return 'unsupported_panel';
   if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
   const cause = isForeign
     ? foreignPanelCause({ status, words: body.detail, isChallenge: refusal.isChallenge })
-    : refusalCause({ ...body, endpoint, status, isApplicationKey: hasPrefix(apiKey, 'application') });
+    : dialect.refusals.cause({
+        ...body,
+        endpoint,
+        status,
+        isApplicationKey: hasPrefix(apiKey, 'application'),
+      });
   return timeoutCause(cause, endpoint);
 }
 
@@ -270,19 +351,16 @@ function unreadableError(
   request: string,
   { status, text, contentType, isChallenge }: Reply,
   problem: ShapeError,
-  apiKey: string,
+  { refusals }: Pick<Dialect, 'refusals'>,
 ): PanelError {
   const isPage = isMarkup(text) || PHP_MESSAGE.test(text);
   // The text of any other body isn't quoted: it may be a token.
   const isObject = text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(text);
   const isQuoted = isPage || (!(problem instanceof NotJsonError) && isObject);
-  const body = isQuoted ? decodeErrorBody(text, contentType, apiKey) : undefined;
+  const body = isQuoted ? refusals.read(text, contentType) : undefined;
   const quoted = body?.detail === undefined ? '' : `: "${body.detail}"`;
   const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
-  const isUnsupported = body?.isUnsupported === true;
-  const cause = isUnsupported
-    ? 'unsupported_panel'
-    : pageCause(isPage ? text : '', { words: body?.detail, isChallenge });
+  const cause = pageCause(isPage ? text : '', { words: body?.detail, isChallenge });
   return new PanelError({ cause, detail }, { status, cause: problem });
 }
 

@@ -1,8 +1,56 @@
+/** What a family of panels has to say for itself: its requests, its console socket, its refusals, its keys and its rate limit. */
+import type { CauseCode } from '../domain/problems.ts';
+import type { NodeCapacity } from '../domain/reading.ts';
 import type { ListingType, Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
-import type { decodeBackupsPage, decodeListingPage } from './dialects/pterodactyl/responses.ts';
-import type { PTERODACTYL_SOCKET, readJwtError } from './dialects/pterodactyl/socket.ts';
-import type { PTERODACTYL } from './dialects/pterodactyl.ts';
+
+/** A family of panels with the same API. */
+export interface Dialect {
+  /** As the setting `panel` has it. */
+  readonly name: string;
+  readonly requests: Requests;
+  /** The resources of all servers of a node at once, by UUID; absent if there is no such request. */
+  readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;
+  readonly socket: SocketCodec;
+  readonly refusals: Refusals;
+  /** How its keys begin, if no other panel's do. */
+  readonly keyPrefixes: readonly string[];
+  readonly rate: RateForm;
+  /** The dialect that it extends, whose responses show nothing against it. */
+  readonly extends?: Dialect;
+  /** Is the response in a form that only this dialect has? */
+  readonly recognizes: (answer: PanelAnswerText) => boolean;
+}
+
+/** A response of a panel whose dialect isn't certain. */
+export interface PanelAnswerText {
+  readonly status: number;
+  /** The parsed body; undefined if it isn't JSON. */
+  readonly body: unknown;
+}
+
+/** The requests that exist. */
+export type Requests = {
+  readonly [Endpoint in ApiEndpoint]: (what: Requested) => PanelRequest<Responses[Endpoint]>;
+};
+
+/** How a panel limits the calls of its API. */
+export interface RateForm {
+  /** Whose calls are counted together. */
+  readonly scope: 'account' | 'address';
+  /** Within this time, as many calls are allowed as the response's header says. */
+  readonly windowMs: number;
+  /** The limit of an installation that nobody changed, in calls per minute, for panels that report it too late. */
+  readonly defaultPerMinute?: number;
+}
+
+/** How refused calls are read. */
+export interface Refusals {
+  /** Reads the body in any form seen in the field. Never throws. */
+  readonly read: (text: string, contentType: string) => ErrorBody;
+  /** Why the panel refused a call, in a response of its own form. */
+  readonly cause: (refusal: PanelRefusal) => CauseCode;
+}
 
 /** A GET request and the decoder of its response. */
 export interface PanelRequest<T> {
@@ -32,11 +80,33 @@ export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon'>;
 export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
 /** The decoded responses of the endpoints. */
-export type Responses = {
-  readonly [Endpoint in ApiEndpoint]: ReturnType<
-    ReturnType<(typeof PTERODACTYL.requests)[Endpoint]>['decode']
-  >;
-};
+export interface Responses extends Readonly<Record<ApiEndpoint, unknown>> {
+  readonly listing: ListingPage;
+  readonly websocket: Credentials;
+  readonly resources: Resources;
+  readonly backups: BackupsPage;
+  readonly schedules: readonly Schedule[];
+  readonly nodes: NodesPage;
+  readonly account: Account;
+}
+
+/** A page of a list that has several. */
+interface Page {
+  /** 1 if the list reports none. */
+  readonly totalPages: number;
+}
+
+/** The nodes on one page of the application API's list. */
+export interface NodesPage extends Page {
+  readonly nodes: readonly NodeCapacity[];
+  readonly badEntries: number;
+}
+
+/** Whose key it is. */
+export interface Account {
+  readonly username: string;
+  readonly isAdmin: boolean;
+}
 
 /** The maximum age of a resources response, because the panel caches it (field notes, REST). */
 export const POLL_CACHE_MS = 20_000;
@@ -62,7 +132,15 @@ export interface Credentials {
 export interface ListedServer
   extends Pick<
       ServerTarget,
-      'name' | 'node' | 'egg' | 'daemon' | 'blocked' | 'isReinstallFailed' | 'withoutBackups' | 'limits'
+      | 'name'
+      | 'node'
+      | 'nodeId'
+      | 'egg'
+      | 'daemon'
+      | 'blocked'
+      | 'isReinstallFailed'
+      | 'withoutBackups'
+      | 'limits'
     >,
     Pick<ServerTarget, 'address' | 'allocation' | 'namedPort' | 'otherPorts'> {
   /** The short id. */
@@ -70,8 +148,12 @@ export interface ListedServer
   readonly uuid: string;
 }
 
-/** One page of the server list. */
-export type ListingPage = ReturnType<typeof decodeListingPage>;
+/** One page of the server list, in the panel's order. */
+export interface ListingPage extends Page {
+  readonly servers: readonly ListedServer[];
+  /** Entries that can't be used, or are beyond the requested ones. */
+  readonly badEntries: number;
+}
 
 /** A completed backup. */
 export interface Backup {
@@ -83,17 +165,19 @@ export interface Backup {
   readonly bytes?: number;
 }
 
-/** One page of a server's backups. */
-export type BackupsPage = ReturnType<typeof decodeBackupsPage>;
+/** One page of a server's backups, of which only completed ones are listed. */
+export interface BackupsPage extends Page {
+  readonly backups: readonly Backup[];
+}
 
 /** A schedule of a server: tasks that the panel starts at certain times. */
 export interface Schedule {
-  readonly id: number;
+  readonly id: number | string;
   readonly name: string;
   /** Whether the panel would start it: it is active and has a task. */
   readonly isDue: boolean;
-  /** The panel started it, and its last task hasn't ended. */
-  readonly isProcessing: boolean;
+  /** The panel started it, and its last task hasn't ended; absent if the panel doesn't know. */
+  readonly isProcessing?: boolean;
   /** In Unix milliseconds; absent if it never ran. */
   readonly lastRunMs?: number;
   readonly nextRunMs?: number;
@@ -110,10 +194,6 @@ export interface ErrorBody {
   readonly code?: string;
   /** The panel asked the server's node and passes on its response, possibly with its status, or reports that there was none. */
   readonly fromNode?: { readonly status?: number };
-  /** The panel has this path of the server only below the name of the server's daemon. */
-  readonly needsDaemon?: boolean;
-  /** The response is one of a family of panels that isn't supported. */
-  readonly isUnsupported?: boolean;
   readonly detail?: string;
 }
 
@@ -145,10 +225,48 @@ export type DaemonWords =
   | { readonly kind: 'disk full' };
 
 /** A node's message about a token. */
-export type JwtError = ReturnType<typeof readJwtError>;
+export interface JwtError {
+  /** The same for every server. */
+  readonly words: string;
+  /** A new token would be accepted. */
+  readonly isFixable: boolean;
+  /** It responds to a token, and doesn't replace an event that was withheld. */
+  readonly answersToken: boolean;
+}
 
-/** The messages of the console socket. */
-export type SocketCodec = typeof PTERODACTYL_SOCKET;
+/** The messages of the console socket. None of the functions uses `this`. */
+export interface SocketCodec {
+  /** The far end drops longer frames without a response. */
+  readonly maxFrameBytes: number;
+  /** The text of one frame; throws a RangeError if the frame is so long that the far end would drop it. */
+  readonly encode: (message: ClientMessage) => string;
+  /** Reads one text frame; never throws. */
+  readonly decode: (frame: Buffer) => DecodedFrame;
+  /**
+   * Reads the frame that these bytes contain and calls the handler; never throws because of the frame's content. Returns whether it is a
+   * console line: those come in numbers, and what follows may wait.
+   */
+  readonly handleFrame: (
+    bytes: Buffer,
+    isBinary: boolean,
+    handler: FrameHandler,
+    from?: number,
+    to?: number,
+  ) => boolean;
+  /** What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. */
+  readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | 'unreadable' | undefined;
+  /** Why a node, or a proxy in front of it, responded instead of opening a socket, and what it said. */
+  readonly readUpgradeRefusal: (refusal: UpgradeRefusal) => {
+    readonly cause: CauseCode;
+    readonly words: string | undefined;
+  };
+  /** Why the far end closed the socket. */
+  readonly closeCause: (code: number) => CauseCode;
+  /** Why a node responded to this token with `jwt error`. */
+  readonly jwtErrorCause: (words: string, token?: string) => CauseCode;
+  /** The permissions that a token lists; undefined if it can't be read. */
+  readonly permissionsOf: (token: string) => readonly string[] | undefined;
+}
 
 /** What the far end can be asked to do with a server (`set state`). */
 export const POWER_ACTIONS = ['start', 'stop', 'restart', 'kill'] as const;

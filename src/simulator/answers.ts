@@ -70,6 +70,7 @@ export function refusalAnswer(
 ): SimulatedAnswer {
   const label = STATUS_NAMES[status]?.[1] ?? 'Error';
   if (shape === 'errors') return json(status, { errors: [{ code, status: String(status), detail }] });
+  if (shape === 'texts') return json(status, { errors: [detail] });
   if (shape === 'message') return json(status, { error: label, message: detail });
   const title = `${status} ${label}`;
   return {
@@ -77,6 +78,11 @@ export function refusalAnswer(
     headers: { 'content-type': 'text/html' },
     body: `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`,
   };
+}
+
+/** A refusal as Calagopus words it. */
+export function textsRefusal(status: number, text: string): SimulatedAnswer {
+  return json(status, { errors: [text] });
 }
 
 export function json(status: number, body: object): SimulatedAnswer {

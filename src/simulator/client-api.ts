@@ -263,7 +263,7 @@ const FIRST_PORT = 20_000;
  * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737) and unreachable. Panels list
  * allocations in no particular order, so the default one comes last.
  */
-function allocationsOf({ allocationSpec, identifier, node }: SimulatedServer): readonly Allocation[] {
+export function allocationsOf({ allocationSpec, identifier, node }: SimulatedServer): readonly Allocation[] {
   if (allocationSpec === null) return [];
   const free = FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000);
   const {
@@ -290,7 +290,7 @@ export function readPage(
   return { page, perPage: Math.min(perPage, settings.maxPerPage) };
 }
 
-function readCount(text: string | undefined, fallback: number): number | undefined {
+export function readCount(text: string | undefined, fallback: number): number | undefined {
   if (text === undefined) return fallback;
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }

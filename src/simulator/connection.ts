@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/time.ts';
+import { FAR_ENDS, type FarEnd } from './far-ends.ts';
 import type { Faults } from './faults.ts';
 import {
   admitFrame,
@@ -21,9 +22,11 @@ import {
   allows,
   checkToken,
   DAEMON_ERROR_TEXT,
+  DENYLISTED_TEXT,
   EXPIRED_TEXT,
   type IssuedClaims,
   NO_TOKEN_TEXT,
+  type TokenVerdict,
   WRONG_SERVER_TEXT,
 } from './tokens.ts';
 
@@ -33,6 +36,17 @@ const SLOW_READER_BYTES = 1_048_576;
 const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
 /** Slightly more than clients are expected to accept. */
 const OVERSIZE_BYTES = 1_048_577;
+
+/** A daemon's limit that is never reached. */
+const UNLIMITED = { perSecond: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
+
+type RefusedToken = Extract<TokenVerdict, { readonly ok: false }>;
+
+/** What Calagopus' daemon says where Wings says these. */
+const FORGETFUL_WORDS: ReadonlyMap<string, string> = new Map([
+  [EXPIRED_TEXT, 'token is expired'],
+  [DENYLISTED_TEXT, 'token has invalid issued at time'],
+]);
 
 const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
   start: 'control.start',
@@ -48,6 +62,8 @@ export interface ConsoleHost {
   readonly faults: Faults;
   readonly tokenKey: Uint8Array;
   readonly settings: SimulatorSettings;
+  /** Sockets without a token; all clients have one address. */
+  readonly unauthenticated: Set<unknown>;
   /** When the node last started, in Unix milliseconds: older tokens are invalid. */
   readonly startedUnixMs: number;
   power(server: SimulatedServer, action: PowerCommand): void;
@@ -83,6 +99,7 @@ export class ConsoleConnection {
     const { recorder } = this.#host;
     const { uuid } = this.#server;
     this.#server.connections.add(this);
+    this.#host.unauthenticated.add(this);
     recorder.opened(uuid);
     this.#ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
     this.#ws.on('ping', () => recorder.ping(uuid));
@@ -106,9 +123,15 @@ export class ConsoleConnection {
 
   /** Notifies the client if the token is about to expire; few daemons do so when it has expired. */
   checkToken(): void {
+    // At the same times, Calagopus' daemon sends pings.
+    if (this.#farEnd.forgetsTokens && !this.#frozen) this.#ws.ping();
     if (this.#claims === undefined) return;
     const lifetimeMs = this.#claims.expiresAtMs - this.#claims.issuedAtMs;
     const leftMs = this.#expiresAt - this.#host.clock.now();
+    if (this.#isExpired && this.#farEnd.forgetsTokens) {
+      this.#sendNow('token expired', []);
+      this.#claims = undefined;
+    }
     if (!this.#isExpired && leftMs <= expiringThresholdMs(lifetimeMs)) this.#sendNow('token expiring', []);
   }
 
@@ -173,7 +196,12 @@ export class ConsoleConnection {
 
   #leave(clientCode: number | undefined): void {
     const { connections, uuid } = this.#server;
+    this.#host.unauthenticated.delete(this);
     if (connections.delete(this)) this.#host.recorder.closed(uuid, clientCode);
+  }
+
+  get #farEnd(): FarEnd {
+    return FAR_ENDS[this.#host.settings.panel];
   }
 
   get #isExpired(): boolean {
@@ -189,11 +217,15 @@ export class ConsoleConnection {
 
   /** Responds to a message that failed: such errors have an identifier. */
   #sendError(event: 'jwt error' | 'daemon error', text: string): void {
+    if (this.#farEnd.forgetsTokens) {
+      this.#sendNow(event, [text]);
+      return;
+    }
     this.#sendNow(event, [text.startsWith('Error Event') ? text : `Error Event [${randomUUID()}]: ${text}`]);
   }
 
   #sendNow(event: string, args: readonly string[]): void {
-    this.sendRaw(eventFrame(event, args), false);
+    this.sendRaw(eventFrame(event, args, this.#farEnd.sendsPermissions), false);
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -204,7 +236,8 @@ export class ConsoleConnection {
       isBinary || bytes.length > MAX_FRAME_BYTES ? undefined : parseClientFrame(bytes.toString('utf8'));
     if (bytes.length > MAX_FRAME_BYTES) recorder.count('oversizeFrames');
     const event = frame?.event ?? '(unreadable)';
-    const verdict = admitFrame(this.#budget, event, clock.now(), FRAME_LIMITS);
+    const limits = this.#farEnd.throttles ? FRAME_LIMITS : UNLIMITED;
+    const verdict = admitFrame(this.#budget, event, clock.now(), limits);
     this.#budget = verdict.budget;
     const command = verdict.accepted && event === 'send command' ? this.#admitCommand() : undefined;
     const accepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
@@ -218,7 +251,8 @@ export class ConsoleConnection {
 
   #admitCommand(): FrameVerdict {
     const { clock } = this.#host;
-    const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), COMMAND_LIMITS);
+    const limits = this.#farEnd.throttles ? COMMAND_LIMITS : UNLIMITED;
+    const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), limits);
     this.#commandBudget = verdict.budget;
     return verdict;
   }
@@ -231,7 +265,8 @@ export class ConsoleConnection {
     }
     const error = this.#tokenError;
     if (error !== undefined) {
-      this.#sendNow('jwt error', [error]);
+      if (this.#claims === undefined && this.#farEnd.forgetsTokens) this.drop();
+      else this.#sendNow('jwt error', [error]);
       return;
     }
     switch (event) {
@@ -259,6 +294,13 @@ export class ConsoleConnection {
     }
   }
 
+  /** How a token is refused (application/src/server/websocket/jwt.rs and remote/jwt.rs of calagopus/wings). */
+  #refusal({ event, text }: RefusedToken): 'drop' | [event: RefusedToken['event'], text: string] {
+    if (!this.#farEnd.forgetsTokens) return [event, text];
+    const words = event === 'jwt error' ? FORGETFUL_WORDS.get(text) : undefined;
+    return words === undefined ? 'drop' : [event, `invalid token: ${words}`];
+  }
+
   async #authenticate(token: string): Promise<void> {
     const { clock, faults, startedUnixMs, tokenKey } = this.#host;
     const { uuid } = this.#server;
@@ -274,22 +316,28 @@ export class ConsoleConnection {
     }
     const nowMs = clock.toUnixMs(clock.now());
     const verdict = await checkToken(tokenKey, token, { nowMs, validSinceMs: startedUnixMs });
-    if (!verdict.ok) {
-      this.#sendError(verdict.event, verdict.text);
+    const refused = verdict.ok ? undefined : this.#refusal(verdict);
+    if (refused === 'drop') this.drop();
+    else if (refused !== undefined) this.#sendError(...refused);
+    if (!verdict.ok) return;
+    // Another server's token is like one that has expired.
+    if (this.#farEnd.forgetsTokens && verdict.claims.serverUuid !== uuid) {
+      this.#sendNow('token expired', []);
       return;
     }
+    this.#host.unauthenticated.delete(this);
     const first = this.#claims === undefined;
     this.#claims = verdict.claims;
     this.#permissions = verdict.permissions;
     this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;
-    this.#sendNow('auth success', []);
+    this.#sendNow('auth success', this.#farEnd.sendsPermissions ? this.#permissions : []);
     if (first) this.#greet();
   }
 
   #greet(): void {
     const { state } = this.#server.game;
     this.send(eventFrame('status', [state]));
-    if (state === 'offline') this.#sendStats();
+    if (state === 'offline' && !this.#farEnd.forgetsTokens) this.#sendStats();
   }
 
   #sendStats(): void {

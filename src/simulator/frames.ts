@@ -2,17 +2,32 @@ import type { GameUsage } from './game-server.ts';
 import type { GameState } from './schema.ts';
 import type { SimulatorSettings } from './settings.ts';
 
-/** The text of a frame; `args` is omitted if it is empty. */
-export function eventFrame(event: string, args: readonly string[]): string {
-  return JSON.stringify(args.length === 0 ? { event } : { event, args });
+/** The text of a frame; `args` is omitted if it is empty, except by Calagopus' daemon. */
+export function eventFrame(event: string, args: readonly string[], hasArgs = false): string {
+  return JSON.stringify(args.length === 0 && !hasArgs ? { event } : { event, args });
+}
+
+/** A server's resources as Calagopus and its daemon write them (application/src/server/resources.rs of calagopus/wings). */
+export function resourceUsage(state: GameState, usage: GameUsage): object {
+  return {
+    memory_bytes: usage.memoryBytes,
+    memory_limit_bytes: usage.memoryLimitBytes,
+    disk_bytes: usage.diskBytes,
+    state,
+    network: { rx_bytes: usage.rxBytes, rx_packets: 0, tx_bytes: usage.txBytes, tx_packets: 0 },
+    cpu_absolute: usage.cpuAbsolute,
+    cpu_limit_absolute: 0,
+    uptime: usage.uptimeMs,
+  };
 }
 
 /** The `stats` payload as text. */
 export function statsPayload(
   state: GameState,
   usage: GameUsage,
-  { statsDiskIo }: Pick<SimulatorSettings, 'statsDiskIo'>,
+  { panel, statsDiskIo }: Pick<SimulatorSettings, 'panel' | 'statsDiskIo'>,
 ): string {
+  if (panel === 'calagopus') return JSON.stringify(resourceUsage(state, usage));
   return JSON.stringify({
     memory_bytes: usage.memoryBytes,
     memory_limit_bytes: usage.memoryLimitBytes,

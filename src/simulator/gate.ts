@@ -3,7 +3,8 @@ import type { Context } from 'hono';
 import { hasPrefix } from '../domain/secrets.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep } from '../domain/time.ts';
-import { refusal, refusalAnswer, type SimulatedAnswer } from './answers.ts';
+import { refusal, refusalAnswer, type SimulatedAnswer, textsRefusal } from './answers.ts';
+import { FAR_ENDS, type FarEnd } from './far-ends.ts';
 import type { Faults } from './faults.ts';
 import type { Recorder } from './recorder.ts';
 import type { PanelEndpoint, RestFault } from './schema.ts';
@@ -75,17 +76,41 @@ export class ApiGate {
       answered(answer.status);
       return new Response(answer.body, { status: answer.status, headers: { ...limits, ...answer.headers } });
     };
-    const refused = this.#refuse(context, target);
+    const hasOwnForm = this.#farEnd.limitHeaders === 'refusals';
+    const refused = hasOwnForm ? undefined : this.#refuse(context, target);
     if (refused !== undefined) return send(refused);
-    const limits = this.#headers(target);
+    const limits = hasOwnForm ? () => ({}) : this.#headers(target);
     const sendLimited = (answer: SimulatedAnswer) => send(answer, limits());
-    const limited = this.#limit(target) ?? this.#refuseKey(context);
+    const limited =
+      this.#limit(target) ?? (hasOwnForm ? this.#refuseInTexts(context, target) : this.#refuseKey(context));
     if (limited !== undefined) return sendLimited(limited);
     const page = Number(context.req.query('page') ?? 1);
     const fault = faults.takeRest(target.endpoint, target.server, page);
     return fault === undefined
       ? sendLimited(await endpoint())
       : this.#applyFault(fault, context, sendLimited, endpoint);
+  }
+
+  get #farEnd(): FarEnd {
+    return FAR_ENDS[this.#host.settings.panel];
+  }
+
+  /** What Calagopus responds after the limit is checked (backend/src/routes/api/client/mod.rs). */
+  #refuseInTexts(
+    context: Context<{ Bindings: HttpBindings }>,
+    target: CallTarget,
+  ): SimulatedAnswer | undefined {
+    const { keys, settings } = this.#host;
+    if (settings.maintenance) return textsRefusal(503, 'internal server error');
+    const given = context.req.header('authorization') ?? '';
+    if (given.length !== CALAGOPUS_HEADER_LENGTH) return textsRefusal(401, 'invalid authorization header');
+    if (!keys.has(keyOf(context))) return textsRefusal(401, 'invalid api key');
+    const address = context.env.incoming.socket.remoteAddress ?? '';
+    if (settings.allowedAddresses.length > 0 && !settings.allowedAddresses.includes(address))
+      return textsRefusal(403, 'ip address not allowed for this api key');
+    return settings.twoFactorRequired && target.endpoint !== 'account'
+      ? textsRefusal(403, 'two-factor authentication required')
+      : undefined;
   }
 
   /** What responds before the limit is checked, in this order; its responses don't show the limit. */
@@ -121,11 +146,13 @@ export class ApiGate {
   #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {
     const { clock, recorder, settings } = this.#host;
     const now = clock.now();
-    const panel = countCall(this.#window, settings.rateLimitPerMinute, now);
+    const { limitWindowMs, limitHeaders } = this.#farEnd;
+    const limit = (settings.rateLimitPerMinute * limitWindowMs) / 60_000;
+    const panel = countCall(this.#window, limit, now, limitWindowMs);
     this.#window = panel.window;
     if (!panel.allowed) {
       recorder.count('panelLimited');
-      return this.#tooMany(panel);
+      return limitHeaders === 'refusals' ? tooManyInTexts(panel, limit, clock) : this.#tooMany(panel);
     }
     if (endpoint !== 'websocket' || server === undefined || settings.websocketLimitPerMinute === 0) {
       return undefined;
@@ -176,7 +203,8 @@ export class ApiGate {
     const { clock, stopped } = this.#host;
     switch (fault.kind) {
       case 'refuse': {
-        const answer = refusalAnswer(refusal(fault.status, fault.detail, fault.code), fault.shape);
+        const shape = fault.shape ?? (this.#farEnd.limitHeaders === 'refusals' ? 'texts' : 'errors');
+        const answer = refusalAnswer(refusal(fault.status, fault.detail, fault.code), shape);
         const headers = { ...answer.headers, ...fault.headers };
         return send({ ...answer, headers, body: fault.body ?? answer.body });
       }
@@ -210,6 +238,22 @@ export class ApiGate {
     // Never sent, because the connection is closed; it must not count as a response in the record either.
     return new Response(null, { status: 500 });
   }
+}
+
+/** "Bearer " and a key (`UserApiKey` in shared/src/models/user_api_key.rs of calagopus/panel). */
+const CALAGOPUS_HEADER_LENGTH = 55;
+
+/** The only response of Calagopus that shows the limit, which is that of its window (shared/src/cache.rs). */
+function tooManyInTexts({ resetMs, remaining }: RateVerdict, limit: number, clock: Clock): SimulatedAnswer {
+  const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
+  const answer = textsRefusal(429, `you are ratelimited, retry in ${seconds}s`);
+  const headers = {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(Math.ceil((clock.toUnixMs(clock.now()) + resetMs) / 1_000)),
+    'retry-after': String(seconds),
+  };
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 function redirect(location: string): SimulatedAnswer {
@@ -271,9 +315,14 @@ export interface RateVerdict {
 
 const WINDOW_MS = 60_000;
 
-/** Counts one call against `limit` calls per minute; a refused call doesn't extend the wait. */
-export function countCall(window: RateWindow | undefined, limit: number, now: number): RateVerdict {
-  const open = window === undefined || now >= window.endsAt ? { endsAt: now + WINDOW_MS, used: 0 } : window;
+/** Counts one call against `limit` calls in each window, of a minute by default; a refused call doesn't extend the wait. */
+export function countCall(
+  window: RateWindow | undefined,
+  limit: number,
+  now: number,
+  windowMs = WINDOW_MS,
+): RateVerdict {
+  const open = window === undefined || now >= window.endsAt ? { endsAt: now + windowMs, used: 0 } : window;
   const allowed = open.used < limit;
   const used = allowed ? open.used + 1 : open.used;
   return {

@@ -96,6 +96,8 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
     featureExtras: { backupStorageMb: null },
     hasDaemonPaths: true,
   },
+  /** It has an API of its own (`calagopus-api.ts`). */
+  calagopus: PTERODACTYL,
 };
 
 /** The account that owns all keys. */

@@ -45,6 +45,8 @@ export interface RecordSnapshot {
 export interface RecordCounters {
   /** Responses with 429 due to the panel-wide limit. */
   readonly panelLimited: number;
+  /** Upgrades refused because too many sockets had no token. */
+  readonly socketsLimited: number;
   /** Responses with 429 due to a server's limit on credentials. */
   readonly websocketLimited: number;
   /** Upgrades rejected because of a wrong `Origin`. */
@@ -56,6 +58,7 @@ export interface RecordCounters {
 
 const NO_COUNTERS: RecordCounters = {
   panelLimited: 0,
+  socketsLimited: 0,
   websocketLimited: 0,
   wrongOrigin: 0,
   oversizeFrames: 0,

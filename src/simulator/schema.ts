@@ -5,11 +5,11 @@ import { z } from 'zod';
 const count = z.int().min(0);
 const positive = z.number().positive();
 
-/** `errors`: the envelope; `message`: `{error, message}`; `html`: a proxy's page. */
-const bodyShapeSchema = z.enum(['errors', 'message', 'html']);
+/** `errors`: the envelope; `texts`: Calagopus' list of texts; `message`: `{error, message}`; `html`: a proxy's page. */
+const bodyShapeSchema = z.enum(['errors', 'texts', 'message', 'html']);
 
 /** The kinds of panels that can be simulated; they differ in their paths and in the shapes of their responses. */
-export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl']);
+export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl', 'calagopus']);
 
 /** The daemons of Hydrodactyl, which its paths name. */
 export const daemonTypeSchema = z.enum(['wings', 'elytra']);

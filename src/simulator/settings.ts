@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { panelKindSchema } from './schema.ts';
+import { type PanelKind, panelKindSchema } from './schema.ts';
 
 const count = z.int().min(0);
 const positive = z.number().positive();
@@ -107,10 +107,18 @@ export const DEFAULT_SETTINGS: SimulatorSettings = {
   })),
 };
 
+/** The defaults of a kind of panel that differ: those of an installation that nobody changed. */
+const DEFAULTS_OF: Readonly<Partial<Record<PanelKind, SettingsChange>>> = {
+  calagopus: { daemon: 'calagopus', rateLimitPerMinute: 720, websocketLimitPerMinute: 0, statsDiskIo: false },
+};
+
 /** The settings in a simulator's options, with defaults for the rest; throws if one is out of range. */
 export function initialSettings(options: SettingsChange): SimulatorSettings {
-  const given = Object.entries(options).filter(([key]) => key in DEFAULT_SETTINGS);
-  return changedSettings(DEFAULT_SETTINGS, Object.fromEntries(given));
+  const given = Object.entries(options).filter(
+    ([key, value]) => key in DEFAULT_SETTINGS && value !== undefined,
+  );
+  const ofKind = DEFAULTS_OF[options.panel ?? DEFAULT_SETTINGS.panel];
+  return changedSettings({ ...DEFAULT_SETTINGS, ...ofKind }, Object.fromEntries(given));
 }
 
 /** The settings with some of them changed; throws if one is out of range. */

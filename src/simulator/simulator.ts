@@ -3,6 +3,7 @@ import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/time.ts';
 import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
 import { APPLICATION_KEYS, applicationApi } from './application-api.ts';
+import { calagopusApi } from './calagopus-api.ts';
 import { clientApi } from './client-api.ts';
 import { controlApi } from './control-api.ts';
 import { GamePort, playersAt } from './game-port.ts';
@@ -15,6 +16,7 @@ import type {
   BackupEnd,
   Conflict,
   ExitState,
+  PanelKind,
   PowerCommand,
   RestFault,
   ServerSpec,
@@ -23,7 +25,13 @@ import type {
   UsagePin,
 } from './schema.ts';
 import { type SimulatedServer, usageOf } from './server.ts';
-import { changedSettings, initialSettings, type SettingsChange, tokenCheckMs } from './settings.ts';
+import {
+  changedSettings,
+  initialSettings,
+  type SettingsChange,
+  type SimulatorSettings,
+  tokenCheckMs,
+} from './settings.ts';
 import { handleUpgrade } from './upgrade.ts';
 import { World } from './world.ts';
 
@@ -33,6 +41,11 @@ const DEFAULT_STATS_INTERVAL_MS = 1_000;
 
 /** The API key that a simulated panel accepts by default. */
 export const DEFAULT_API_KEY = 'ptlc_simulated0panel0key0for0demo0and0tests0only';
+
+/** The same for a kind of panel whose keys begin otherwise. */
+export function defaultApiKey(panel?: PanelKind): string {
+  return panel === 'calagopus' ? DEFAULT_API_KEY.replace(/^ptlc_/, 'c7sp_') : DEFAULT_API_KEY;
+}
 
 /** Starts a simulated panel, its two nodes and its control endpoint; rejects if a port is taken. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
@@ -60,7 +73,7 @@ class SimulatedPanel implements Simulator {
 
   constructor(options: SimulatorOptions) {
     const { listen = [{ host: LOOPBACK, port: 0 }], controlHosts = [LOOPBACK] } = options;
-    const keys = options.apiKeys ?? [DEFAULT_API_KEY];
+    const keys = options.apiKeys ?? [defaultApiKey(options.panel)];
     this.apiKey = keys[0] ?? DEFAULT_API_KEY;
     this.#options = options;
     this.#clock = options.clock ?? new SystemClock();
@@ -88,7 +101,10 @@ class SimulatedPanel implements Simulator {
     }
     const api = applicationApi(this.#world, new ApiGate(this.#world, APPLICATION_KEYS));
     api.route('/', clientApi(this.#world, new ApiGate(this.#world)));
-    await this.#panel.open(requestListener(api), (request, socket, head) =>
+    const calagopus = calagopusApi(this.#world, new ApiGate(this.#world));
+    const appOf = ({ panel }: SimulatorSettings) => (panel === 'calagopus' ? calagopus : api);
+    const fetch: typeof api.fetch = (...call) => appOf(this.#world.settings).fetch(...call);
+    await this.#panel.open(requestListener({ fetch }), (request, socket, head) =>
       handleUpgrade(this.#world, 0, request, socket, head),
     );
     await this.#secondNode.open(

@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ConsoleConnection, type ConsoleHost } from './connection.ts';
+import { FAR_ENDS } from './far-ends.ts';
 import type { SimulatedServer } from './server.ts';
 
 /** What an upgrade needs in addition to a console socket. */
@@ -24,8 +25,12 @@ export function handleUpgrade(
 ): void {
   const uuid = SOCKET_PATH.exec(new URL(request.url ?? '/', 'http://node').pathname)?.[1];
   const server = uuid === undefined ? undefined : host.findByUuid(uuid);
+  const { checksOrigin, maxUnauthenticated, forgetsTokens } = FAR_ENDS[host.settings.panel];
   if (server === undefined || server.node !== node) {
-    refuse(socket, 404, '{"error":"The requested resource does not exist on this instance."}');
+    const words = forgetsTokens
+      ? '{"errors":["server not found"]}'
+      : '{"error":"The requested resource does not exist on this instance."}';
+    refuse(socket, 404, words);
     return;
   }
   if (server.nodeDown) {
@@ -34,12 +39,17 @@ export function handleUpgrade(
   }
   if (applyUpgradeFault(host, server, socket)) return;
   const { origin, host: reachedAt } = request.headers;
-  if (origin !== host.expectedOrigin(node, reachedAt)) {
+  if (checksOrigin && origin !== host.expectedOrigin(node, reachedAt)) {
     host.recorder.count('wrongOrigin');
     refuse(socket, 403, 'Forbidden\n');
     return;
   }
-  if (server.connections.size >= host.settings.maxSocketsPerServer) {
+  if (host.unauthenticated.size >= maxUnauthenticated) {
+    host.recorder.count('socketsLimited');
+    refuse(socket, 429, '{"errors":["too many connections"]}');
+    return;
+  }
+  if (!forgetsTokens && server.connections.size >= host.settings.maxSocketsPerServer) {
     refuse(socket, 400, '{"error":"Too many open websocket connections."}');
     return;
   }

@@ -31,6 +31,8 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     clientTracking: false,
     maxPayload: MAX_INCOMING_BYTES,
   });
+  /** Open sockets without a token. */
+  readonly unauthenticated = new Set<unknown>();
   settings: SimulatorSettings;
   startedUnixMs: number;
   readonly #stopping = new AbortController();

@@ -57,8 +57,8 @@ const WARM_MS = 20_000;
 
 const MINUTE_MS = 60_000;
 
-/** Matches keys and tokens: the beginning of the simulated panel's keys, and of every JWT. */
-const SECRET = /ptlc_\w|eyJ/;
+/** Matches keys and tokens: the beginnings of the simulated panels' keys, and of every JWT. */
+const SECRET = /(?:ptlc|c7sp)_\w|eyJ/;
 
 /** Plays a fault from start to end, beginning and ending with a fleet that streams. */
 export async function expectRow(row: FaultRow): Promise<void> {

@@ -1,6 +1,7 @@
 /** What the calls of one account may still use: a sliding window of 60 s, pauses that the panel demands, and what others use. */
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../../domain/time.ts';
+import type { RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
@@ -78,6 +79,9 @@ export class RateLimit {
   readonly #clock: Clock;
   #rate: PinnedRate;
   readonly #starts = new SlidingWindow();
+  /** The same for panels that count in windows shorter than a minute. */
+  #burst: { readonly window: SlidingWindow; readonly part: number } | undefined;
+  #defaultPerMinute: number | undefined;
   readonly #pauses = new Map<PauseScope, Pause>();
   #known: number | undefined;
   /** When a response last reported the known limit. */
@@ -99,10 +103,21 @@ export class RateLimit {
     this.events.emit('changed');
   }
 
+  /** The panel counts like this. */
+  speaks({ windowMs, defaultPerMinute }: RateForm): void {
+    const isSame =
+      this.#defaultPerMinute === defaultPerMinute && (this.#burst?.part ?? 1) === windowMs / WINDOW_MS;
+    if (isSame) return;
+    this.#defaultPerMinute = defaultPerMinute;
+    const part = windowMs / WINDOW_MS;
+    this.#burst = part < 1 ? { window: new SlidingWindow(windowMs), part } : undefined;
+    this.events.emit('changed');
+  }
+
   /** The most calls within 60 s. */
   get limitPerMinute(): number {
     const { pinnedPerMinute, share = 1 } = this.#rate;
-    return (pinnedPerMinute ?? allowedOf(this.#known)) * share;
+    return (pinnedPerMinute ?? allowedOf(this.knownLimitPerMinute)) * share;
   }
 
   /** Did the operator set the rate? Then there is no limit to learn. */
@@ -110,9 +125,9 @@ export class RateLimit {
     return this.#rate.pinnedPerMinute !== undefined;
   }
 
-  /** The panel's own limit; undefined until a response reports it. */
+  /** The panel's own limit: as a response reported it, or that of an unchanged installation; undefined if neither is known. */
   get knownLimitPerMinute(): number | undefined {
-    return this.#known;
+    return this.#known ?? this.#defaultPerMinute;
   }
 
   /** Calls started within the last minute. */
@@ -127,7 +142,10 @@ export class RateLimit {
 
   /** When another call fits into the window. */
   get windowAt(): number {
-    return this.#starts.roomAt(this.limitPerMinute, this.#clock.now());
+    const now = this.#clock.now();
+    const inMinute = this.#starts.roomAt(this.limitPerMinute, now);
+    if (this.#burst === undefined) return inMinute;
+    return Math.max(inMinute, this.#burst.window.roomAt(this.limitPerMinute * this.#burst.part, now));
   }
 
   /** While somebody else uses up the account's calls, one call now and then proves whether it has some to spare again. */
@@ -161,6 +179,7 @@ export class RateLimit {
   take(path: Path, server: string): void {
     const now = this.#clock.now();
     this.#starts.add(now);
+    this.#burst?.window.add(now);
     if (now >= this.#spareUntil) this.#spare = Number.POSITIVE_INFINITY;
     // After a wait, a single call asks whether there is something to spare again.
     this.#spare = Math.max(0, this.#spare - 1);

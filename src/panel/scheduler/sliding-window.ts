@@ -1,4 +1,4 @@
-/** The instants of the last minute's calls of one kind, and when another one fits in. */
+/** The instants of the calls of one kind within a time, a minute by default, and when another one fits in. */
 
 /** Panels count calls in minutes. */
 export const WINDOW_MS = 60_000;
@@ -7,18 +7,23 @@ export const WINDOW_MS = 60_000;
 const COMPACT_FROM = 64;
 
 export class SlidingWindow {
+  readonly #windowMs: number;
   #at: number[] = [];
   /** The first entry that may be within the window. */
   #first = 0;
+
+  constructor(windowMs = WINDOW_MS) {
+    this.#windowMs = windowMs;
+  }
 
   /** Instants are monotonic milliseconds, added in order. */
   add(at: number): void {
     this.#at.push(at);
   }
 
-  /** The number of entries within the last minute. */
+  /** The number of entries within the window that ends now. */
   count(now: number): number {
-    while ((this.#at[this.#first] ?? Number.POSITIVE_INFINITY) <= now - WINDOW_MS) this.#first += 1;
+    while ((this.#at[this.#first] ?? Number.POSITIVE_INFINITY) <= now - this.#windowMs) this.#first += 1;
     if (this.#first >= COMPACT_FROM && this.#first > this.#at.length / 2) {
       this.#at = this.#at.slice(this.#first);
       this.#first = 0;
@@ -26,11 +31,11 @@ export class SlidingWindow {
     return this.#at.length - this.#first;
   }
 
-  /** When another entry fits in, of at most `most` a minute, and of at least one; negative infinity if it does already. */
+  /** When another entry fits in, of at most `most` in a window, and of at least one; negative infinity if it does already. */
   roomAt(most: number, now: number): number {
     const allowed = Math.max(1, Math.floor(most));
     if (this.count(now) < allowed) return Number.NEGATIVE_INFINITY;
-    return (this.#at.at(-allowed) ?? 0) + WINDOW_MS;
+    return (this.#at.at(-allowed) ?? 0) + this.#windowMs;
   }
 
   clear(): void {

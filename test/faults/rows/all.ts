@@ -1,6 +1,7 @@
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import { ACCOUNT_SHARED_ROW, BACKLOG_ROW, BUDGET_ROW } from './budget.ts';
+import { CALAGOPUS_ROWS } from './calagopus.ts';
 import { TLS_ROWS } from './certificates.ts';
 import { DATA_ROWS } from './data.ts';
 import { DESCRIPTORS_ROW } from './descriptors.ts';
@@ -43,6 +44,7 @@ const GROUPS = {
   data: DATA_ROWS,
   proxies: PROXY_ROWS,
   networks: NETWORK_ROWS,
+  calagopus: CALAGOPUS_ROWS,
 };
 
 /** Rows with their names, as test tables take them. */

@@ -188,11 +188,6 @@ const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseC
     { kind: 'refuse', status: 404, shape: 'errors' },
     'not_a_panel',
   ],
-  [
-    'a panel of another kind',
-    { kind: 'refuse', status: 404, body: '{"errors":["route not found"]}' },
-    'unsupported_panel',
-  ],
   ['a login page', { kind: 'garbage', body: '<!doctype html><title>Sign in</title>' }, 'login_page'],
   ['JSON of another program', { kind: 'garbage', body: '{"status":"ok"}' }, 'bad_answer'],
   ['500 as html', { kind: 'refuse', status: 500, shape: 'html' }, 'panel_error'],

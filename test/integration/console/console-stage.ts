@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
-import { socketAccess } from '../../../src/app/panel-access.ts';
+import { dialectOf, socketAccess } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
@@ -78,11 +78,12 @@ async function openConsole(simulator: Simulator, time: TestTime, { readsInput, .
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const clock = time.clock();
-  const api = panelApi(panel, clock);
+  const dialect = dialectOf(panel);
+  const api = panelApi(panel, clock, dialect);
   const run = new ConsoleRun(
     { interactive: false, ...plan },
     {
-      sockets: socketAccess(panel, clock, systemNames().forPanel()),
+      sockets: socketAccess(panel, clock, systemNames().forPanel(), dialect),
       settings: panel,
       target,
       keySource: 'a test',

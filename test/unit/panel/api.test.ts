@@ -7,6 +7,7 @@ import {
   statusLabel,
   transportError,
 } from '../../../src/panel/api.ts';
+import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 
 const KEY = 'ptlc_0123456789abcdef';
 const envelope = (detail: string, code = 'HttpException') =>
@@ -20,6 +21,7 @@ function refuse(status: number, text: string, more: Partial<HttpRefusal> = {}): 
   const contentType = text.startsWith('<') ? 'text/html' : 'application/json';
   const refusal: HttpRefusal = {
     endpoint: 'resources',
+    dialect: PTERODACTYL,
     request: 'GET /api/client/servers/ab/resources',
     status,
     contentType,

@@ -1,56 +1,29 @@
-import { isIP } from 'node:net';
-import { addresses, contains, formatEndpoint, MAX_PORT } from '../../../domain/addresses.ts';
+/** Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account. */
 import type { NodeCapacity } from '../../../domain/reading.ts';
-import { printable } from '../../../domain/secrets.ts';
 import {
   type BlockedReason,
   DAEMONS,
   finiteLimit,
-  type Limit,
   type Limits,
   MIB,
   SHORT_ID_LENGTH,
 } from '../../../domain/server.ts';
-import { type Backup, type ListedServer, type Schedule, ShapeError } from '../../dialect.ts';
-
-/** An object with unknown fields; JSON arrays are excluded. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** The value as an object whose fields can be read; undefined for anything else. */
-export function asFields(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-}
-
-/** The value if it is a non-empty string. */
-export function asText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** The value in nested objects; undefined if one of them is missing. */
-export function valueIn(object: unknown, ...keys: readonly string[]): unknown {
-  return keys.reduce((value, key) => asFields(value)?.[key], object);
-}
+import {
+  type Account,
+  type Backup,
+  type BackupsPage,
+  type ListedServer,
+  type ListingPage,
+  type NodesPage,
+  type Schedule,
+  ShapeError,
+} from '../../dialect.ts';
+import { isPort, localAllocation, serverAddress } from '../server-address.ts';
+import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
 
 /** The `attributes` of an object of the panel. */
 export function attributesOf(object: unknown): Fields | undefined {
   return asFields(valueIn(object, 'attributes'));
-}
-
-/** Undefined if the text isn't JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** On the wire, 0 means unlimited. */
-export function limit(value: unknown, basePerUnit: number): Limit | undefined {
-  if (typeof value !== 'number' || !(value >= 0)) return undefined;
-  if (value === 0) return 'unlimited';
-  const inBase = value * basePerUnit;
-  return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
 }
 
 /** A higher page count is an error of the panel: no panel lists a million servers. */
@@ -80,69 +53,12 @@ export function entriesOf<T>(
   };
 }
 
-/** The longest name in the DNS. */
-const MAX_HOST = 253;
-
-/**
- * Where players reach a game server, as `host:port` with IPv6 in brackets: uses the first of the hosts that is an IP address or a
- * host name. Takes values as received from a panel; undefined if no host or no port is usable.
- */
-export function serverAddress(hosts: readonly unknown[], port: unknown): string | undefined {
-  const host = hosts.find((value) => isHost(value) && !contains(UNREACHABLE, value));
-  return isPort(port) && isHost(host) ? formatEndpoint({ host, port }) : undefined;
-}
-
-/**
- * The rest of an allocation without a `serverAddress`: `host:port` of a link-local address or of its node, or `:port` if there is no
- * host; undefined without a port.
- */
-export function localAllocation(hosts: readonly unknown[], port: unknown): string | undefined {
-  const host = hosts.find((value) => isHost(value) && !contains(UNSPECIFIED, value));
-  return isPort(port) ? formatEndpoint({ host: isHost(host) ? host : '', port }) : undefined;
-}
-
-/** Whether a value received from a panel is a port. */
-function isPort(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_PORT;
-}
-
-const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
-const HOST_NAME = new RegExp(String.raw`^(?:${LABEL}\.)*${LABEL}$`, 'i');
-
-/** Resolvers read a name whose last label is a number as an IPv4 address in an old notation. */
-const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
-
-/** Addresses that stand for all addresses of a machine. */
-const UNSPECIFIED = addresses('0.0.0.0/8', '::/128');
-
-/** The same, and addresses at which a game server can be reached only within one network segment. */
-const UNREACHABLE = addresses('0.0.0.0/8', '::/128', '169.254.0.0/16', 'fe80::/10');
-
-function isHost(value: unknown): value is string {
-  // A part of a secret, or of a text that is too long, can't be shown.
-  return typeof value === 'string' && value.length <= MAX_HOST && isForm(value) && printable(value) === value;
-}
-
-function isForm(text: string): boolean {
-  if (isIP(text) === 0) return HOST_NAME.test(text) && !ENDS_IN_NUMBER.test(text);
-  // A zone is meaningful only on one machine.
-  return !text.includes('%');
-}
-
 const PERCENT_PER_CORE = 100;
 
 /** The servers on one page of the server list, in the panel's order. */
-export function decodeListingPage(body: unknown, perPage: number) {
+export function decodeListingPage(body: unknown, perPage: number): ListingPage {
   const { usable: servers, ...page } = entriesOf(body, perPage, decodeServer);
   return { servers, ...page };
-}
-
-/** Longer than any id of a panel. */
-const MAX_ID = 64;
-
-function asId(value: unknown): string | undefined {
-  const id = asText(value);
-  return id !== undefined && id.length <= MAX_ID ? id : undefined;
 }
 
 /** A server in the list; undefined if the entry doesn't identify one. */
@@ -187,12 +103,6 @@ function decodeLimits(limits: Fields | undefined): Limits {
     swapBytes: swapLimit(limits?.['swap']),
     ioWeight: typeof ioWeight === 'number' ? ioWeight : undefined,
   };
-}
-
-/** For swap, -1 means unlimited on the wire, and 0 means none. */
-function swapLimit(value: unknown): Limit | undefined {
-  if (value === -1) return 'unlimited';
-  return value === 0 ? 0 : limit(value, MIB);
 }
 
 /** Far more than any server has, and too few to take long. */
@@ -242,7 +152,7 @@ function related(attributes: Fields, name: string): readonly Fields[] {
     .filter((fields) => fields !== undefined);
 }
 
-export function decodeAccount(body: unknown) {
+export function decodeAccount(body: unknown): Account {
   const attributes = attributesOf(body);
   const username = asText(attributes?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
@@ -250,17 +160,11 @@ export function decodeAccount(body: unknown) {
   return { username, isAdmin: attributes?.['admin'] === true || attributes?.['root_admin'] === true };
 }
 
-/** An ISO time in Unix milliseconds. */
-function instant(value: unknown): number | undefined {
-  const ms = Date.parse(asText(value) ?? '');
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
 /** The most backups that panels return on one page. */
 export const BACKUPS_PER_PAGE = 50;
 
 /** The completed backups on one page of a server's list, in the panel's order. */
-export function decodeBackupsPage(body: unknown) {
+export function decodeBackupsPage(body: unknown): BackupsPage {
   const { usable: backups, totalPages } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
   return { backups, totalPages };
 }
@@ -309,9 +213,9 @@ function decodeSchedule(attributes: Fields): Schedule | undefined {
 export const NODES_PER_PAGE = 100;
 
 /** The nodes on one page of the application API's list, in the panel's order. */
-export function decodeNodesPage(body: unknown) {
-  const { usable: nodes, totalPages } = entriesOf(body, NODES_PER_PAGE, decodeNode);
-  return { nodes, totalPages };
+export function decodeNodesPage(body: unknown): NodesPage {
+  const { usable: nodes, totalPages, badEntries } = entriesOf(body, NODES_PER_PAGE, decodeNode);
+  return { nodes, totalPages, badEntries };
 }
 
 /**

@@ -8,13 +8,15 @@ import {
   type DaemonWords,
   type DecodedFrame,
   type FrameHandler,
+  type JwtError,
   type ServerMessage,
   ShapeError,
+  type SocketCodec,
   type UpgradeRefusal,
 } from '../../dialect.ts';
 import { readDaemonWords } from '../daemon-words.ts';
+import { asFields, asText, type Fields, parseJson, valueIn } from '../wire.ts';
 import { decodeErrorBody } from './refusals.ts';
-import { asFields, asText, type Fields, parseJson, valueIn } from './responses.ts';
 import { decodeStats, STATS_READER } from './stats.ts';
 
 /** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
@@ -30,17 +32,23 @@ const MAX_TOKEN_BYTES = 4_000;
 const MAX_SOCKET_URL_LENGTH = 2_048;
 
 export function decodeCredentials(body: unknown): Credentials {
-  const token = asText(valueIn(body, 'data', 'token'));
-  const socketUrl = asText(valueIn(body, 'data', 'socket'));
-  if (token === undefined || socketUrl === undefined) {
-    throw new ShapeError('expected "token" and "socket" in "data"');
-  }
+  return credentialsOf(
+    valueIn(body, 'data', 'token'),
+    valueIn(body, 'data', 'socket'),
+    '"token" and "socket" in "data"',
+  );
+}
+
+/** Credentials from a token and an address as received; `expected` says where they belong. */
+export function credentialsOf(givenToken: unknown, givenUrl: unknown, expected: string): Credentials {
+  const [token, socketUrl] = [asText(givenToken), asText(givenUrl)];
+  if (token === undefined || socketUrl === undefined) throw new ShapeError(`expected ${expected}`);
   const bytes = Buffer.byteLength(JSON.stringify(token));
   if (bytes > MAX_TOKEN_BYTES)
     throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
   if (socketUrl.length > MAX_SOCKET_URL_LENGTH) {
-    const expected = `expected a socket address of at most ${MAX_SOCKET_URL_LENGTH} characters`;
-    throw new ShapeError(`${expected}, got ${socketUrl.length}`);
+    const most = `expected a socket address of at most ${MAX_SOCKET_URL_LENGTH} characters`;
+    throw new ShapeError(`${most}, got ${socketUrl.length}`);
   }
   return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
@@ -138,42 +146,44 @@ export function isConsoleFrame(bytes: Buffer, from = 0, to = bytes.length): bool
   return to - from >= CONSOLE_PREFIX.length;
 }
 
+/** Reads the text of a `jwt error`. */
+type ReadJwtError = (text: string) => JwtError;
+
 /** The content of the current `stats` frame. */
 const received = new Sample();
 
-/**
- * Reads the frame that these bytes contain and calls the handler; never throws because of the frame's content. Returns whether it is a
- * console line: those come in numbers, and what follows may wait.
- */
-function handleFrame(
-  bytes: Buffer,
-  isBinary: boolean,
-  handler: FrameHandler,
-  from = 0,
-  to = bytes.length,
-): boolean {
-  if (isBinary) {
-    handler.telemetry.badMessage?.('binary');
-  } else if (isConsoleFrame(bytes, from, to)) {
-    handler.telemetry.message?.('console output');
-    handler.consoleLine(bytes.subarray(from, to));
-    return true;
-  } else if (STATS_READER.read(bytes, received, from, to)) {
-    handler.telemetry.message?.('stats');
-    handler.stats(received);
-  } else {
-    const frame = bytes.subarray(from, to);
-    const message = decodeFrame(frame);
-    if (!('bad' in message)) handleMessage(message, handler, frame);
-    else if (message.bad === 'not_json') handleUnreadable(handler);
-    else handler.telemetry.badMessage?.(message.bad);
-  }
-  return false;
+/** What reads the frames of a daemon whose `jwt error` is read like this. */
+export function frameReader(readError: ReadJwtError): SocketCodec['handleFrame'] {
+  return (bytes, isBinary, handler, from = 0, to = bytes.length) => {
+    if (isBinary) {
+      handler.telemetry.badMessage?.('binary');
+    } else if (isConsoleFrame(bytes, from, to)) {
+      handler.telemetry.message?.('console output');
+      handler.consoleLine(bytes.subarray(from, to));
+      return true;
+    } else if (STATS_READER.read(bytes, received, from, to)) {
+      handler.telemetry.message?.('stats');
+      handler.stats(received);
+    } else {
+      const frame = bytes.subarray(from, to);
+      const message = decodeFrame(frame);
+      if (!('bad' in message)) handleMessage(message, handler, frame, readError);
+      else if (message.bad === 'not_json') handleUnreadable(handler);
+      else handler.telemetry.badMessage?.(message.bad);
+    }
+    return false;
+  };
 }
 
-function handleMessage({ event, args }: ServerMessage, handler: FrameHandler, frame: Buffer): void {
+function handleMessage(
+  { event, args }: ServerMessage,
+  handler: FrameHandler,
+  frame: Buffer,
+  readError: ReadJwtError,
+): void {
   handler.telemetry.message?.(event);
-  REACTIONS.get(event)?.(handler, args[0], frame);
+  if (event === 'jwt error') handler.jwtError(readError(args[0] ?? ''));
+  else REACTIONS.get(event)?.(handler, args[0], frame);
 }
 
 type Reaction = (handler: FrameHandler, first: string | undefined, frame: Buffer) => void;
@@ -186,7 +196,6 @@ const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
   ['auth success', (handler) => handler.authenticated()],
   ['token expiring', (handler) => handler.tokenEnding()],
   ['token expired', (handler) => handler.tokenEnding()],
-  ['jwt error', (handler, words = '') => handler.jwtError(readJwtError(words))],
   ['daemon error', (handler, words = '') => handler.daemonError(errorWords(words))],
   [BACKUP_COMPLETED, (handler) => handler.backupCompleted()],
 ]);
@@ -319,16 +328,9 @@ export function errorWords(text: string): string {
 }
 
 /** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
-export function readJwtError(text: string) {
+export function readJwtError(text: string): JwtError {
   const words = errorWords(text);
-  return {
-    /** The same for every server. */
-    words,
-    /** A new token would be accepted. */
-    isFixable: isFixedByNewToken(words),
-    /** It responds to a token, and doesn't replace an event that was withheld. */
-    answersToken: words !== text,
-  };
+  return { words, isFixable: isFixedByNewToken(words), answersToken: words !== text };
 }
 
 /** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
@@ -344,13 +346,11 @@ function jwtErrorCause(words: string, token = ''): CauseCode {
   return isGranted === true ? 'token_version' : 'no_console_permission';
 }
 
-/** The functions don't use `this`, so a session can take the ones that it calls for every frame out once. */
-export const PTERODACTYL_SOCKET = {
-  /** The far end silently drops longer frames. */
+export const PTERODACTYL_SOCKET: SocketCodec = {
   maxFrameBytes: MAX_CLIENT_FRAME_BYTES,
   encode: encodeMessage,
   decode: decodeFrame,
-  handleFrame,
+  handleFrame: frameReader(readJwtError),
   daemonWords,
   readUpgradeRefusal,
   closeCause,

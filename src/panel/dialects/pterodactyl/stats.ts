@@ -1,6 +1,7 @@
 import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
-import { asFields, attributesOf, type Fields } from './responses.ts';
+import { asFields, type Fields } from '../wire.ts';
+import { attributesOf } from './responses.ts';
 
 /** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;

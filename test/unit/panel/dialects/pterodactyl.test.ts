@@ -80,13 +80,6 @@ describe('decodeErrorBody', () => {
     expect(decodeErrorBody(text, 'application/json').fromNode).toEqual(fromNode);
   });
 
-  it("is a panel's that isn't supported if its key or its shape is Calagopus's", () => {
-    const unsupported = (text: string, apiKey: string) => decodeErrorBody(text, '', apiKey).isUnsupported;
-    expect(unsupported('404 page not found', 'c7sp_0123456789')).toBe(true);
-    expect(unsupported('404 page not found', 'ptlc_0123456789')).toBeUndefined();
-    expect(unsupported('{"errors":["route not found"]}', 'ptlc_0123456789')).toBe(true);
-  });
-
   it('keeps at most 200 characters', () => {
     expect(decodeErrorBody(message('x'.repeat(5_000)), 'application/json').detail).toHaveLength(200);
   });

@@ -14,7 +14,7 @@ import { valuesOf } from '../../../support/samples.ts';
 
 /** The endpoint of a command's path, and the request that reads its response. */
 const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
-  [/\/account"/, 'account', PTERODACTYL.requests.account()],
+  [/\/account"/, 'account', PTERODACTYL.requests.account({})],
   [/\/websocket"/, 'websocket', PTERODACTYL.requests.websocket({ id: 'server' })],
   [/\/resources"/, 'resources', PTERODACTYL.requests.resources({ id: 'server' })],
   [/\/backups["?]/, 'backups', PTERODACTYL.requests.backups({ id: 'server', page: 1 })],
@@ -35,6 +35,7 @@ function readAnswer(answer: RecordedAnswer): unknown {
   if (answer.status === 200) return request.decode(body);
   const { problem } = refusalError({
     endpoint,
+    dialect: PTERODACTYL,
     request: answer.command,
     status: answer.status,
     contentType: answer.headers['content-type'] ?? 'application/json',

@@ -1,0 +1,77 @@
+/** Calagopus' dialect; facts from calagopus/panel and calagopus/wings, whose files the decoders name. */
+import type { Dialect, Requested } from '../dialect.ts';
+import { isOwnBody, readRefusal, refusalCause } from './calagopus/refusals.ts';
+import {
+  decodeAccount,
+  decodeBackupsPage,
+  decodeCredentials,
+  decodeListingPage,
+  decodeNodesPage,
+  decodeResources,
+  decodeResourcesOfNode,
+  decodeSchedules,
+} from './calagopus/responses.ts';
+import { CALAGOPUS_SOCKET } from './calagopus/socket.ts';
+import { pathPart } from './wire.ts';
+
+/** The most entries that the panel returns on one page (shared/src/models/mod.rs). */
+const PER_PAGE = 100;
+
+const SERVERS = '/api/client/servers';
+
+const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
+
+/** The limit of an installation that nobody changed: 360 calls in 30 s (shared/src/settings/ratelimits.rs). */
+const RATE = { calls: 360, windowMs: 30_000 };
+
+export const CALAGOPUS: Dialect = {
+  name: 'calagopus',
+  requests: {
+    websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
+    resources: (what) => ({ path: `${serverPath(what)}/resources`, decode: decodeResources }),
+    /** Pages of the account's servers and of the others take turns where all are wanted: no list has both. */
+    listing: ({ page = 1, perPage = 1, type }) => {
+      const isAll = type === 'admin-all';
+      const isOther = type === 'admin' || (isAll && page % 2 === 0);
+      const query = new URLSearchParams({
+        page: String(isAll ? Math.ceil(page / 2) : page),
+        per_page: String(perPage),
+      });
+      if (isOther) query.set('other', 'true');
+      const decode = (body: unknown) => {
+        const { totalPages, ...rest } = decodeListingPage(body, perPage);
+        return { ...rest, totalPages: isAll ? totalPages * 2 : totalPages };
+      };
+      return { path: `${SERVERS}?${query.toString()}`, decode };
+    },
+    account: () => ({ path: '/api/client/account', decode: decodeAccount }),
+    backups: ({ page = 1, ...what }) => ({
+      path: `${serverPath(what)}/backups?page=${page}&per_page=${PER_PAGE}`,
+      decode: (body) => decodeBackupsPage(body, PER_PAGE),
+    }),
+    /** A server may have more than one page of them, but the limit of an egg is far below. */
+    schedules: (what) => ({
+      path: `${serverPath(what)}/schedules?page=1&per_page=${PER_PAGE}`,
+      decode: (body) => decodeSchedules(body, PER_PAGE),
+    }),
+    /** Needs a key with the permission `nodes.read` of an administrator. */
+    nodes: ({ page = 1 }) => ({
+      path: `/api/admin/nodes?page=${page}&per_page=${PER_PAGE}`,
+      decode: (body) => decodeNodesPage(body, PER_PAGE),
+    }),
+  },
+  resourcesOfNode: (nodeId) => ({
+    path: `${SERVERS}/nodes/${pathPart(nodeId)}/resources`,
+    decode: decodeResourcesOfNode,
+  }),
+  socket: CALAGOPUS_SOCKET,
+  refusals: { read: readRefusal, cause: refusalCause },
+  // shared/src/models/user_api_key.rs.
+  keyPrefixes: ['c7sp_'],
+  rate: {
+    scope: 'address',
+    windowMs: RATE.windowMs,
+    defaultPerMinute: (RATE.calls * 60_000) / RATE.windowMs,
+  },
+  recognizes: ({ body }) => isOwnBody(body),
+};

@@ -1,0 +1,167 @@
+/** Reads what Calagopus' API responds about servers, backups, schedules, nodes and the account (shared/src/models). */
+import type { NodeCapacity } from '../../../domain/reading.ts';
+import { type BlockedReason, finiteLimit, type Limits, MIB, Sample } from '../../../domain/server.ts';
+import {
+  type Account,
+  type Backup,
+  type BackupsPage,
+  type Credentials,
+  type ListedServer,
+  type ListingPage,
+  type NodesPage,
+  type Resources,
+  type Schedule,
+  ShapeError,
+} from '../../dialect.ts';
+import { credentialsOf } from '../pterodactyl/socket.ts';
+import { decodeStats } from '../pterodactyl/stats.ts';
+import { localAllocation, serverAddress } from '../server-address.ts';
+import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
+
+/** A higher page count is an error of the panel: no panel lists a million servers. */
+const MAX_PAGES = 10_000;
+
+/** Decodes as many entries of the list in this field as were requested; throws a ShapeError if there is no list. */
+function entriesOf<T>(
+  body: unknown,
+  name: string,
+  requested: number,
+  decode: (entry: Fields) => T | undefined,
+) {
+  const { data, total } = asFields(valueIn(body, name)) ?? {};
+  if (!Array.isArray(data)) throw new ShapeError(`expected an array "data" in "${name}"`);
+  const usable = data
+    .slice(0, requested)
+    .map((entry) => decode(asFields(entry) ?? {}))
+    .filter((entry) => entry !== undefined);
+  const pages = typeof total === 'number' && total > 0 ? Math.ceil(total / requested) : 1;
+  return { usable, badEntries: data.length - usable.length, totalPages: Math.min(pages, MAX_PAGES) };
+}
+
+/** The servers on one page of the server list (server/mod.rs, `ApiServer`), in the panel's order. */
+export function decodeListingPage(body: unknown, perPage: number): ListingPage {
+  const { usable: servers, ...page } = entriesOf(body, 'servers', perPage, decodeServer);
+  return { servers, ...page };
+}
+
+function decodeServer(entry: Fields): ListedServer | undefined {
+  const uuid = asId(entry['uuid']);
+  const identifier = asId(entry['uuid_short']);
+  if (uuid === undefined || identifier === undefined) return undefined;
+  const { ip, ip_alias: alias, port } = asFields(entry['allocation']) ?? {};
+  const address = serverAddress([alias, ip], port);
+  const allocation =
+    address === undefined ? localAllocation([alias, ip, entry['sftp_host']], port) : undefined;
+  return {
+    identifier,
+    uuid,
+    name: asText(entry['name']) ?? identifier,
+    node: asText(entry['node_name']),
+    nodeId: asId(entry['node_uuid']),
+    egg: asText(valueIn(entry, 'egg', 'name')),
+    blocked: blockedBy(entry),
+    withoutBackups: valueIn(entry, 'feature_limits', 'backups') === 0 || undefined,
+    address,
+    allocation,
+    limits: decodeLimits(asFields(entry['limits'])),
+  };
+}
+
+/** Why the panel grants no access to a server. It does so for servers of a node in maintenance. */
+function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
+  if (flags['is_suspended'] === true) return 'suspended';
+  if (flags['is_transferring'] === true) return 'transferring';
+  if (status === 'restoring_backup' || status === 'backup_restore_failed') return 'restoring';
+  if (status === 'install_failed') return 'install_failed';
+  return status === 'installing' ? 'installing' : undefined;
+}
+
+const PERCENT_PER_CORE = 100;
+
+function decodeLimits(limits: Fields | undefined): Limits {
+  return {
+    memoryBytes: limit(limits?.['memory'], MIB),
+    diskBytes: limit(limits?.['disk'], MIB),
+    cpuCores: limit(limits?.['cpu'], 1 / PERCENT_PER_CORE),
+    swapBytes: swapLimit(limits?.['swap']),
+  };
+}
+
+/** What is needed to open a console socket (servers/_server_/websocket.rs). */
+export function decodeCredentials(body: unknown): Credentials {
+  return credentialsOf(valueIn(body, 'token'), valueIn(body, 'url'), '"token" and "url"');
+}
+
+/** A server's resources, which the panel caches for 15 s (servers/_server_/resources.rs). */
+export function decodeResources(body: unknown): Resources {
+  const resources = asFields(valueIn(body, 'resources'));
+  if (resources === undefined) throw new ShapeError('expected an object "resources"');
+  return resourcesOf(resources);
+}
+
+/** Those of all servers of a node, by UUID (servers/nodes/_node_/resources.rs). */
+export function decodeResourcesOfNode(body: unknown): ReadonlyMap<string, Resources> {
+  const resources = asFields(valueIn(body, 'resources'));
+  if (resources === undefined) throw new ShapeError('expected an object "resources"');
+  const servers = Object.entries(resources);
+  return new Map(servers.map(([uuid, usage]) => [uuid.toLowerCase(), resourcesOf(usage)] as const));
+}
+
+/** It has the fields of the socket's `stats` event (`ResourceUsage`). */
+function resourcesOf(usage: unknown): Resources {
+  const sample = new Sample();
+  const badFields = decodeStats(usage, sample);
+  // The polls of other panels have no memory limit, so nothing relies on one.
+  return { sample, suspended: false, badFields };
+}
+
+export function decodeAccount(body: unknown): Account {
+  const user = asFields(valueIn(body, 'user'));
+  const username = asText(user?.['username']);
+  if (username === undefined) throw new ShapeError('expected "username" in "user"');
+  return { username, isAdmin: user?.['admin'] === true };
+}
+
+/** The completed backups on one page of a server's list (server_backup/mod.rs), in the panel's order. */
+export function decodeBackupsPage(body: unknown, perPage: number): BackupsPage {
+  const { usable: backups, totalPages } = entriesOf(body, 'backups', perPage, decodeBackup);
+  return { backups, totalPages };
+}
+
+/** A backup in a server's list; undefined while it isn't complete. */
+function decodeBackup(entry: Fields): Backup | undefined {
+  const { is_successful: isSuccessful, completed, bytes } = entry;
+  const completedAtMs = instant(completed);
+  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
+  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
+  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
+}
+
+export function decodeSchedules(body: unknown, perPage: number): readonly Schedule[] {
+  return entriesOf(body, 'schedules', perPage, decodeSchedule).usable;
+}
+
+/** A schedule in a server's list (server_schedule.rs): its node runs it, so the panel knows no next run. */
+function decodeSchedule(entry: Fields): Schedule | undefined {
+  const id = asId(entry['uuid']);
+  const name = asText(entry['name']);
+  if (id === undefined || name === undefined) return undefined;
+  return { id, name, isDue: entry['enabled'] === true, lastRunMs: instant(entry['last_run']) };
+}
+
+/** The nodes on one page of the administrators' list (node/mod.rs, `AdminApiNode`), in the panel's order. */
+export function decodeNodesPage(body: unknown, perPage: number): NodesPage {
+  const { usable: nodes, ...page } = entriesOf(body, 'nodes', perPage, decodeNode);
+  return { nodes, ...page };
+}
+
+function decodeNode(entry: Fields): NodeCapacity | undefined {
+  const name = asText(entry['name']);
+  if (name === undefined) return undefined;
+  return {
+    name,
+    memory_bytes: finiteLimit(limit(entry['memory'], MIB)),
+    disk_bytes: finiteLimit(limit(entry['disk'], MIB)),
+    maintenance: Number(entry['maintenance_enabled'] === true),
+  };
+}

@@ -1,0 +1,35 @@
+/** The console sockets of Calagopus' daemon, which differ from those of Wings in what it refuses, and how. */
+import type { CauseCode } from '../../../domain/problems.ts';
+import type { JwtError, SocketCodec } from '../../dialect.ts';
+import { frameReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket.ts';
+import { readRefusal } from './refusals.ts';
+
+/** What the daemon responds instead of opening a socket (application/src/server/websocket/handler.rs). */
+const OWN_REFUSALS: readonly (readonly [status: number, words: RegExp, cause: CauseCode])[] = [
+  // Sockets of one address that haven't authenticated yet: 32 by default. A limit of all is off by default (config.rs).
+  [429, /too many connections/i, 'too_many_handshakes'],
+  [404, /server not found/i, 'server_not_on_node'],
+];
+
+/**
+ * "invalid token: token is expired", "… has been denied", "… is not yet valid" or "… has invalid issued at time", as after a restart
+ * (remote/jwt.rs). It is sent for a token and for events that are withheld, and both look alike.
+ */
+const INVALID = /^invalid token\b/i;
+
+function readJwtError(words: string): JwtError {
+  return { words, isFixable: INVALID.test(words), answersToken: false };
+}
+
+export const CALAGOPUS_SOCKET: SocketCodec = {
+  ...PTERODACTYL_SOCKET,
+  handleFrame: frameReader(readJwtError),
+  readUpgradeRefusal: (refusal) => {
+    const { status, body = '', contentType = '' } = refusal;
+    const { detail: words, form } = readRefusal(body, contentType);
+    const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(words ?? ''));
+    if (form === 'foreign' || own === undefined) return PTERODACTYL_SOCKET.readUpgradeRefusal(refusal);
+    return { cause: own[2], words };
+  },
+  jwtErrorCause: (words) => (INVALID.test(words) ? 'token_clock' : 'token_refused'),
+};

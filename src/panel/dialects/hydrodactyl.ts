@@ -1,0 +1,39 @@
+/** Hydrodactyl's dialect: Pterodactyl's with the daemon of a server in the paths of most of its endpoints. */
+import type { Dialect, ErrorBody, Requested } from '../dialect.ts';
+import { PTERODACTYL, requestsBelow } from './pterodactyl.ts';
+import { asFields, asText, pathPart, valueIn } from './wire.ts';
+
+/** Where a server's endpoints are (routes/api-client.php). */
+function serverPath({ id = '', daemon }: Requested): string {
+  const place = daemon === undefined ? '' : `/${daemon}`;
+  return `/api/client/servers${place}/${pathPart(id)}`;
+}
+
+/** What it responds to a path without a daemon, for which it has no route, or with another than the server's (CheckDaemonType). */
+const OTHER_DAEMON =
+  /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found|requires daemon type '\w+'/;
+
+const needsDaemon = ({ detail = '' }: Pick<ErrorBody, 'detail'>) => OTHER_DAEMON.test(detail);
+
+export const HYDRODACTYL: Dialect = {
+  ...PTERODACTYL,
+  name: 'hydrodactyl',
+  extends: PTERODACTYL,
+  requests: requestsBelow(serverPath),
+  refusals: {
+    ...PTERODACTYL.refusals,
+    cause: (refusal) => (needsDaemon(refusal) ? 'daemon_unknown' : PTERODACTYL.refusals.cause(refusal)),
+  },
+  keyPrefixes: ['pyro_', 'hydro_'],
+  recognizes: ({ status, body }) => {
+    const [first] = listIn(body, status < 400 ? 'data' : 'errors');
+    return status < 400
+      ? asText(valueIn(first, 'attributes', 'daemon_type')) !== undefined
+      : needsDaemon({ detail: asText(asFields(first)?.['detail']) });
+  },
+};
+
+function listIn(body: unknown, key: string): readonly unknown[] {
+  const list = asFields(body)?.[key];
+  return Array.isArray(list) ? list : [];
+}

@@ -1,0 +1,61 @@
+/** Reads the body of a refused call, whoever sent it: the panel, a proxy, a bot check or a web server. */
+import { printable } from '../../domain/secrets.ts';
+import type { ErrorBody } from '../dialect.ts';
+import { asFields, asText, type Fields, parseJson } from './wire.ts';
+
+/** A page's title is near its start; the rest isn't scanned. */
+const MAX_SCANNED = 4_096;
+
+/** `own` reads a JSON object in a form of the panel's own; undefined if it is none. Never throws. */
+export function readBody(
+  text: string,
+  contentType: string,
+  own: (body: Fields) => ErrorBody | undefined,
+): ErrorBody {
+  const { detail: words = '', ...body } = bodyOf(text, contentType, own);
+  return { ...body, detail: printable(words) || undefined };
+}
+
+/** The same with the message as it is. */
+function bodyOf(text: string, contentType: string, own: (body: Fields) => ErrorBody | undefined): ErrorBody {
+  const body = asFields(parseJson(text));
+  if (body !== undefined) return own(body) ?? { form: 'foreign', detail: foreignMessage(body) };
+  const isPage = /html/i.test(contentType) || /^\s*</.test(text);
+  return { form: 'foreign', detail: isPage ? pageWords(text) : firstLine(text) };
+}
+
+function foreignMessage(body: Fields): string | undefined {
+  const errors: readonly unknown[] = Array.isArray(body['errors']) ? body['errors'] : [];
+  return messageIn(body) ?? messageIn(asFields(body['error'])) ?? messageIn(asFields(errors[0]));
+}
+
+/** The fields in which panels, gateways and firewalls put their message. */
+const MESSAGE_FIELDS = ['message', 'detail', 'title', 'error'] as const;
+
+function messageIn(fields: Fields = {}): string | undefined {
+  return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((words) => words !== undefined);
+}
+
+/** The page's title, or its first line of text. */
+function pageWords(page: string): string | undefined {
+  const head = page.slice(0, MAX_SCANNED);
+  // Bounded repeats keep the cost of a hostile page proportional to its length. A text that is cut off may end within a secret.
+  const title = /<title[^>]{0,100}>([^<]{0,400})</i.exec(head)?.[1];
+  if (title !== undefined && title.trim() !== '') return title;
+  const whole = page.length > MAX_SCANNED ? head.slice(0, head.lastIndexOf('<')) : head;
+  const text = whole
+    .replaceAll(UNSEEN, '')
+    .replaceAll(LINE_END, '\n')
+    .replaceAll(/<[^<>]*(?:>|$)/g, '');
+  return firstLine(text);
+}
+
+/** What a browser doesn't show. */
+const UNSEEN = /<(script|style)\b[^]*?<\/\1>/gi;
+
+/** Tags at which a browser begins a new line. */
+const LINE_END = /<\/?(?:br|div|h\d|hr|li|p|pre|td|tr)\b[^<>]*>/gi;
+
+function firstLine(text: string): string | undefined {
+  return /^\s*(\S.*)/.exec(text)?.[1];
+}

@@ -1,0 +1,62 @@
+/** Reads JSON whose shape isn't certain, and the values that all panels write alike. */
+import { type Limit, MIB } from '../../domain/server.ts';
+
+/** An object with unknown fields; JSON arrays are excluded. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The value as an object whose fields can be read; undefined for anything else. */
+export function asFields(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+/** The value if it is a non-empty string. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The value in nested objects; undefined if one of them is missing. */
+export function valueIn(object: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce((value, key) => asFields(value)?.[key], object);
+}
+
+/** Undefined if the text isn't JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longer than any id of a panel. */
+const MAX_ID = 64;
+
+export function asId(value: unknown): string | undefined {
+  const id = asText(value);
+  return id !== undefined && id.length <= MAX_ID ? id : undefined;
+}
+
+/** On the wire, 0 means unlimited. */
+export function limit(value: unknown, basePerUnit: number): Limit | undefined {
+  if (typeof value !== 'number' || !(value >= 0)) return undefined;
+  if (value === 0) return 'unlimited';
+  const inBase = value * basePerUnit;
+  return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
+}
+
+/** For swap, -1 means unlimited on the wire, and 0 means none. */
+export function swapLimit(value: unknown): Limit | undefined {
+  if (value === -1) return 'unlimited';
+  return value === 0 ? 0 : limit(value, MIB);
+}
+
+/** An ISO time in Unix milliseconds. */
+export function instant(value: unknown): number | undefined {
+  const ms = Date.parse(asText(value) ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** An id as a part of a path. Dots are encoded too, so that it can't escape its place. */
+export function pathPart(id: string): string {
+  return encodeURIComponent(id).replaceAll('.', '%2E');
+}

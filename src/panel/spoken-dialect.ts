@@ -1,0 +1,60 @@
+/** The dialect that a panel speaks, as far as its setting, its key and its responses show it. */
+import { EventEmitter } from 'node:events';
+import type { Dialect, PanelAnswerText, SocketCodec } from './dialect.ts';
+import { DEFAULT_DIALECT, DIALECTS, otherDialect } from './dialects/dialects.ts';
+
+/** The setting `panel`, and how to get the key that is used at the time. */
+export interface DialectSigns {
+  /** Decides, whatever the panel responds. */
+  readonly kind?: string | undefined;
+  readonly apiKey: () => string;
+}
+
+/** Sessions, calls and the rate limit of a panel share one. */
+export class SpokenDialect {
+  /** Emits the dialect once a response has shown that it is another one. */
+  readonly events = new EventEmitter<{ recognized: [Dialect] }>();
+  readonly #signs: DialectSigns;
+  #key: string | undefined;
+  #current: Dialect = DEFAULT_DIALECT;
+  /** Nothing changes it until the key does. */
+  #isCertain = false;
+
+  constructor(signs: DialectSigns) {
+    this.#signs = signs;
+  }
+
+  /** Another key may be one of another panel at the same address. */
+  get current(): Dialect {
+    const key = this.#signs.apiKey();
+    if (key !== this.#key) {
+      this.#key = key;
+      const configured = DIALECTS.find(({ name }) => name === this.#signs.kind);
+      this.#current = configured ?? dialectOfKey(key) ?? DEFAULT_DIALECT;
+      this.#isCertain = configured !== undefined;
+    }
+    return this.#current;
+  }
+
+  /** The messages on its sockets, in the dialect of the last call: this is asked for every frame. */
+  get codec(): SocketCodec {
+    return this.#current.socket;
+  }
+
+  /** The dialect that this response shows, if that is news. */
+  hears(answer: PanelAnswerText): Dialect | undefined {
+    const { current } = this;
+    if (this.#isCertain) return undefined;
+    const other = otherDialect(current, answer);
+    if (other === undefined) return undefined;
+    this.#current = other;
+    this.#isCertain = true;
+    this.events.emit('recognized', other);
+    return other;
+  }
+}
+
+/** The dialect of the panels whose keys begin like this one. */
+function dialectOfKey(key: string): Dialect | undefined {
+  return DIALECTS.find(({ keyPrefixes }) => keyPrefixes.some((prefix) => key.startsWith(prefix)));
+}

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PanelApi } from '../../../src/panel/api.ts';
+import type { Simulator } from '../../../src/simulator/api.ts';
+import { defaultApiKey } from '../../../src/simulator/simulator.ts';
+import { observed, simulated, yamlOf } from '../../support/stage.ts';
+import { apiOptions } from './panel-api.ts';
+
+const never = () => new AbortController().signal;
+
+const BACKUP = { is_successful: true, completed_at: '2026-01-02T03:04:05.678901Z', bytes: 5 };
+
+describe('a simulated Calagopus', () => {
+  let panel: Simulator;
+
+  beforeEach(async () => {
+    panel = await simulated({
+      panel: 'calagopus',
+      servers: [
+        { name: 'one', backups: [BACKUP], schedules: [{ name: 'nightly', everyMs: 1 }] },
+        { name: 'two', profile: 'offline' },
+        { name: 'suspended', profile: 'suspended' },
+      ],
+    });
+  });
+
+  const configured = () => [
+    'servers:',
+    ...panel.servers.map(({ uuid, name }) => `  - { id: ${uuid}, name: ${name}, expect: any }`),
+  ];
+
+  it.each([
+    ['discovered', () => ['discover: true']],
+    ['configured', configured],
+  ])('has servers that stream if they are %s, with their backups and schedules', async (_how, lines) => {
+    const exporter = await observed({
+      yaml: yamlOf(panel, [...lines(), 'backups: true', 'schedules: true']),
+    });
+    await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 2);
+    await exporter.until('gameserver_state', { server: 'one', state: 'running' }, 1);
+    await exporter.until('gameserver_state', { server: 'two', state: 'offline' }, 1);
+    await exporter.until('gameserver_blocked', { server: 'suspended', reason: 'suspended' }, 1);
+    await exporter.until('gameserver_backups', { server: 'one' }, 1);
+    const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(loud).toEqual([]);
+  });
+
+  it('has the memory limit, egg and node of its list', async () => {
+    const exporter = await observed({ yaml: yamlOf(panel, ['discover: true']) });
+    await exporter.until('gameserver_info', { server: 'one', node: 'node-1' }, 1);
+    await exporter.until('gameserver_exporter_allowed_calls_per_minute', { panel: 'main' }, 576);
+  });
+});
+
+describe('the calls of a Calagopus', () => {
+  let panel: Simulator;
+  let api: PanelApi;
+  afterEach(() => api.close());
+
+  async function start(settings: Parameters<typeof simulated>[0], apiKey = defaultApiKey('calagopus')) {
+    panel = await simulated({ panel: 'calagopus', ...settings });
+    api = new PanelApi(apiOptions(panel.url, { apiKey: () => apiKey }));
+  }
+
+  const causeOf = (call: Promise<unknown>) =>
+    call.then(
+      () => undefined,
+      (error: { problem: { cause: string; detail: string } }) => error.problem,
+    );
+
+  it('are in its dialect after the first response, whatever the key looks like', async () => {
+    await start({ servers: 2 }, 'ptlc_0123456789');
+    expect(await causeOf(api.get('listing', { perPage: 100 }, never()))).toMatchObject({
+      cause: 'key_refused',
+      detail: expect.stringContaining('GET /api/client/servers?page=1&per_page=100 returned 401'),
+    });
+  });
+
+  it('read every page, of all servers where an administrator asks for them', async () => {
+    await start({
+      admin: true,
+      servers: [...Array(5).keys()].map((index) => ({ name: `s${index}`, owned: index < 2 })),
+    });
+    const names = async (type?: 'admin' | 'admin-all') => {
+      const first = (await api.get('listing', { page: 1, perPage: 2, type }, never())).value;
+      const pages = [first];
+      for (let page = 2; page <= first.totalPages; page += 1)
+        pages.push((await api.get('listing', { page, perPage: 2, type }, never())).value);
+      return pages.flatMap(({ servers }) => servers.map(({ name }) => name)).sort();
+    };
+    expect(await names()).toEqual(['s0', 's1']);
+    expect(await names('admin')).toEqual(['s2', 's3', 's4']);
+  });
+
+  it.each([
+    ['listing', 'servers.read', 'listing_refused'],
+    ['backups', 'backups.read', 'forbidden'],
+    ['schedules', 'schedules.read', 'forbidden'],
+  ] as const)('name the permission that the key lacks: %s', async (endpoint, permission, cause) => {
+    await start({ servers: 1, accountPermissions: ['control.read-console'] });
+    const [server] = panel.servers;
+    expect(await causeOf(api.get(endpoint, { id: server?.uuid ?? '' }, never()))).toMatchObject({
+      cause,
+      detail: expect.stringContaining(permission),
+    });
+  });
+
+  it.each([
+    [{ allowedAddresses: ['203.0.113.7'] }, 'key_address'],
+    [{ twoFactorRequired: true }, 'key_two_factor'],
+    [{ rateLimitPerMinute: 2 }, 'rate_limited'],
+  ])('are refused with %s', async (settings, cause) => {
+    await start({ servers: 1, ...settings });
+    for (let call = 0; call < 3; call += 1) await causeOf(api.get('listing', {}, never()));
+    expect(await causeOf(api.get('listing', {}, never()))).toMatchObject({ cause });
+  });
+});
