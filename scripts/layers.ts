@@ -24,7 +24,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'config',
     contains: "the exporter's configuration: schema, rules, loading",
-    mayImport: ['domain', 'yaml', 'query', 'build-info.ts'],
+    mayImport: ['domain', 'yaml', 'query', 'panel/dialects/names.ts', 'build-info.ts'],
   },
   {
     path: 'query',
@@ -44,11 +44,12 @@ export const LAYERS: readonly Layer[] = [
       'the addresses to which sockets may lead: checks those from panels, and resolves names for all panels with few threads',
     mayImport: ['domain', 'diagnosis'],
   },
+  { path: 'panel/dialects/names.ts', contains: 'the names of the dialects', mayImport: [] },
   {
     path: 'panel',
     contains:
       "one panel's API: `health` decides what has an outage, `scheduler` when a call may start; `dialects` has the differences between panels",
-    mayImport: ['domain', 'diagnosis', 'addresses'],
+    mayImport: ['domain', 'diagnosis', 'addresses', 'panel/dialects/names.ts'],
   },
   {
     path: 'session',

@@ -227,7 +227,7 @@ export const MUTATIONS = [
   ['the window', LIMIT, 'Math.max(this.windowAt, this.spareAt,', 'Math.max(this.spareAt,'],
   ['a call every 15 s if nothing is to spare', LIMIT, 'SPARE_WAIT_MS = 15_000;', 'SPARE_WAIT_MS = 0;'],
   ['after a pause, one call every 5 s', LIMIT, 'PROBE_MS = 5_000;', 'PROBE_MS = 0;'],
-  ['a call of a minute ago is over', WINDOW, '<= now - WINDOW_MS', '< now - WINDOW_MS'],
+  ['a call of a minute ago is over', WINDOW, '<= now - this.#windowMs', '< now - this.#windowMs'],
   ['at least one call fits in', WINDOW, 'Math.max(1, Math.floor(most))', 'Math.floor(most)'],
   ['a 429 pauses a path', RULES, 'if (ofPath > now) return', 'if (ofPath < 0) return'],
   [

@@ -22,8 +22,12 @@ export class Accounts {
   }
 
   /** The limit of the account that the panel's key belongs to. */
-  limitOf({ url, apiKey }: Pick<PanelConfig, 'url' | 'apiKey'>): RateLimit {
-    const { rate } = new SpokenDialect({ apiKey: () => apiKey.reveal() }).current;
+  limitOf({
+    url,
+    apiKey,
+    panel,
+  }: Pick<PanelConfig, 'url' | 'apiKey'> & Partial<Pick<PanelConfig, 'panel'>>): RateLimit {
+    const { rate } = new SpokenDialect({ kind: panel, apiKey: () => apiKey.reveal() }).current;
     const account = createHash('sha256')
       .update(JSON.stringify(rate.scope === 'address' ? [url] : [url, apiKey.reveal()]))
       .digest('hex');

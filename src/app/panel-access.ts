@@ -49,8 +49,8 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
 }
 
 /** What the panel speaks, as far as configuration and responses show it. */
-export function dialectOf({ apiKey }: Pick<PanelConfig, 'apiKey'>): SpokenDialect {
-  return new SpokenDialect({ apiKey: () => apiKey.reveal() });
+export function dialectOf({ panel, apiKey }: Pick<PanelConfig, 'panel' | 'apiKey'>): SpokenDialect {
+  return new SpokenDialect({ kind: panel, apiKey: () => apiKey.reveal() });
 }
 
 /** How this panel's sockets are opened, from its configuration. */

@@ -82,7 +82,7 @@ export class RunningPanel {
     this.#config = config;
     const access = { ...apiAccess(config, clock, resolve), telemetry };
     const apiKey = () => this.#config.apiKey.reveal();
-    this.#dialect = new SpokenDialect({ apiKey });
+    this.#dialect = new SpokenDialect({ kind: config.panel, apiKey });
     this.#dialect.events.on('recognized', ({ rate }) => this.#limit.speaks(rate));
     const options = { ...access, apiKey, dialect: this.#dialect, log: shared.log, limit };
     this.#api = new PanelApi(options);

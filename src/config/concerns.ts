@@ -13,6 +13,7 @@ type Concern = 'panel' | 'key' | 'calls' | 'sockets' | 'rest';
 const CONCERNS: { readonly [Key in keyof PanelConfig]?: readonly Concern[] } = {
   name: ['panel'],
   url: ['panel'],
+  panel: ['panel'],
   apiKey: ['key'],
   apiKeySource: [],
   requestTimeoutMs: ['calls'],

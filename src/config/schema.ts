@@ -11,6 +11,7 @@ import {
   Secret,
 } from '../domain/secrets.ts';
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
+import { DIALECT_NAMES } from '../panel/dialects/names.ts';
 import {
   byDefault,
   count,
@@ -142,6 +143,9 @@ const PANEL_SHAPE = {
     problem: panelUrlProblem,
     read: normalizePanelUrl,
   }).describe('The base URL of the panel, as opened in a browser.'),
+  panel: optional(oneOf(DIALECT_NAMES), 'calagopus').describe(
+    "The panel's API: pterodactyl is also that of Pelican and compatible panels. Default: recognized by the key and the panel's responses.",
+  ),
   origin: optional(
     scalar('an origin without a trailing slash', {
       example: 'https://panel.example.com',

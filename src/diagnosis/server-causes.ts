@@ -83,8 +83,8 @@ export const SERVER_CAUSES = {
     ],
     too_many_handshakes: [
       'too many connects at once',
-      "The node accepts at most 32 console sockets per address that haven't authenticated yet, unless its configuration says otherwise.",
-      "The exporter retries automatically. If it keeps happening, raise `unauthenticated_connections_per_ip` in the node's configuration (`system.websocket`).",
+      "The node accepts at most 32 console sockets per address that haven't authenticated yet, by default.",
+      "The exporter retries automatically. If it continues, raise the node's setting `unauthenticated_connections_per_ip`.",
     ],
     too_many_sockets: [
       'too many console sockets',

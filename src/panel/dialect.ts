@@ -3,11 +3,13 @@ import type { CauseCode } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
 import type { ListingType, Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
+import type { DIALECT_NAMES } from './dialects/names.ts';
+
+export type DialectName = (typeof DIALECT_NAMES)[number];
 
 /** A family of panels with the same API. */
 export interface Dialect {
-  /** As the setting `panel` has it. */
-  readonly name: string;
+  readonly name: DialectName;
   readonly requests: Requests;
   /** The resources of all servers of a node at once, by UUID; absent if there is no such request. */
   readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;

@@ -1,12 +1,12 @@
 /** The dialect that a panel speaks, as far as its setting, its key and its responses show it. */
 import { EventEmitter } from 'node:events';
-import type { Dialect, PanelAnswerText, SocketCodec } from './dialect.ts';
+import type { Dialect, DialectName, PanelAnswerText, SocketCodec } from './dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from './dialects/dialects.ts';
 
 /** The setting `panel`, and how to get the key that is used at the time. */
 export interface DialectSigns {
   /** Decides, whatever the panel responds. */
-  readonly kind?: string | undefined;
+  readonly kind?: DialectName | undefined;
   readonly apiKey: () => string;
 }
 

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PanelApi, type PanelError } from '../../../src/panel/api.ts';
+import { PanelApi } from '../../../src/panel/api.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { apiOptions, collectingTelemetry } from './panel-api.ts';
-import { json, page, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 const never = () => new AbortController().signal;
 
@@ -65,44 +64,5 @@ describe('Hydrodactyl, whose paths name the daemon of a server', () => {
     await exporter.until('gameserver_collection_up', { server: 'on-elytra' }, 1);
     const response = await fetch(`${exporter.url}/api/v1/servers`);
     expect(await response.text()).toContain('set `daemon` to `wings` or `elytra`');
-  });
-});
-
-describe('Calagopus, which has another API', () => {
-  let panel: ScriptedServer;
-  afterEach(() => panel.close());
-
-  // As release 1.1.4 responds: shared/src/response.rs, backend/src/routes/api/client.
-  const NO_ROUTE = { errors: ['route not found'] };
-  const USER = { user: { uuid: '0', username: 'operator', admin: true } };
-  const RESOURCES = { resources: { memory_bytes: 1, state: 'running' } };
-  const TOKEN = { token: 'eyJ0.eyJ0.0', url: 'wss://node/api/servers/0/ws' };
-
-  it.each([
-    [
-      'the server list',
-      404,
-      NO_ROUTE,
-      (api: PanelApi) => api.get('listing', { page: 1, perPage: 1 }, never()),
-    ],
-    ['the account', 200, USER, (api: PanelApi) => api.get('account', {}, never())],
-    ['resources', 200, RESOURCES, (api: PanelApi) => api.get('resources', { id: '0' }, never())],
-    ['a console token', 200, TOKEN, (api: PanelApi) => api.get('websocket', { id: '0' }, never())],
-  ])('is recognized by the shape of %s', async (_what, status, body, call) => {
-    panel = await scriptedServer(json(status, body));
-    const api = new PanelApi(apiOptions(panel.url));
-    const error = await call(api).catch((reason: unknown) => reason as PanelError);
-    expect(error).toMatchObject({ problem: { cause: 'unsupported_panel' } });
-    expect((error as PanelError).message).not.toContain('eyJ0');
-    await api.close();
-  });
-
-  it('is recognized by its API key, whatever it responds', async () => {
-    panel = await scriptedServer(page(404));
-    const api = new PanelApi(apiOptions(panel.url, { apiKey: () => 'c7sp_0123456789' }));
-    await expect(api.get('listing', { page: 1, perPage: 1 }, never())).rejects.toMatchObject({
-      problem: { cause: 'unsupported_panel' },
-    });
-    await api.close();
   });
 });

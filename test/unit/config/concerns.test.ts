@@ -17,6 +17,7 @@ function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
   return {
     name: 'main',
     url: 'https://panel.example.com',
+    panel: undefined,
     origin: 'https://panel.example.com',
     apiKey: new Secret('ptlc_one'),
     apiKeySource: 'inline',
