@@ -58,7 +58,11 @@ export function userProblem(user: string): string | undefined {
   if (user === '') return 'expected the name of a user, but it is empty';
   if (user.includes(':'))
     return 'expected a name without a colon, because clients send a colon between user and password';
-  return hasControlCharacter(user) ? 'expected a name without control characters' : undefined;
+  if (hasControlCharacter(user)) return 'expected a name without control characters';
+  // The configuration's reader rejects it in every file.
+  return user === '__proto__'
+    ? 'expected another name: no configuration may have the key __proto__'
+    : undefined;
 }
 
 /** What is wrong with a password, without quoting it; undefined if nothing is. */

@@ -77,6 +77,7 @@ it.each([
   ['', 'but it is empty'],
   ['a:b', 'without a colon'],
   ['a\nb', 'without control characters'],
+  ['__proto__', 'no configuration may have the key __proto__'],
 ])('a user may not be %j', (user, problem) => {
   expect(userProblem(user)).toContain(problem);
 });
