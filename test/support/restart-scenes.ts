@@ -81,7 +81,7 @@ const SCENES: readonly Scene[] = [
         await crash(panel, name, see);
         panel.power(name, 'start');
       }
-      await see(({ complaint }) => complaint?.title === 'crash loop: 3 in 1 h');
+      await see(({ complaint }) => complaint?.title === 'stops repeatedly: 3 times in 1 h');
     },
     after: { shown: { state: 'running', ...asBefore }, expected: 1 },
   },
