@@ -4,12 +4,17 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Problem } from '../domain/problems.ts';
 import { inScope, sleep } from '../domain/time.ts';
 import { playersOf } from './counts.ts';
-import { type NetworkOptions, networkTo } from './network.ts';
+import { Network } from './network.ts';
 import { PROTOCOLS } from './protocols.ts';
+import type { ReceptionOptions } from './reception.ts';
 import { type Answer, DEADLINE_MS, QUERY_FAILURES, QueryError, type Question, type Way } from './ways.ts';
 
 /** Queries a server; never rejects, and ends in time. */
-export function answerTo(question: Question, options: NetworkOptions, signal: AbortSignal): Promise<Answer> {
+export function answerTo(
+  question: Question,
+  options: ReceptionOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { clock } = options;
   const failures: QueryError[] = [];
   return inScope(signal, async (scope) => {
@@ -57,9 +62,9 @@ async function firstOf(
 }
 
 /** Queries a server in one way, until its protocol ends, the network fails or the signal aborts. */
-function askIn(way: Way, options: NetworkOptions, signal: AbortSignal): Promise<Answer> {
+function askIn(way: Way, options: ReceptionOptions, signal: AbortSignal): Promise<Answer> {
   return inScope(signal, async (scope) => {
-    const network = networkTo(way, scope, options);
+    const network = new Network(way, scope, options);
     try {
       const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
       const players = playersOf(counts ?? {});

@@ -36,18 +36,18 @@ const gameOfValve: Counter = (state) => {
 
 const SHORT_REQUEST = Buffer.from([0, 0x34, 0, 0, 0, 0, 0, 0x11]);
 
-const askShortFirst: Methods = ({ udpSend }) => ({
+const askShortFirst: Methods = (network) => ({
   udpSend: async (request: Buffer, onDatagram: (datagram: Buffer) => unknown) => {
     const anything = (datagram: Buffer) => datagram;
-    await udpSend(SHORT_REQUEST, anything, () => null);
-    return udpSend(request, onDatagram);
+    await network.udpSend(SHORT_REQUEST, anything, () => null);
+    return network.udpSend(request, onDatagram);
   },
 });
 
 /** netPanzer leaves the number of a response's part out. */
-const withQueryIds: Methods = ({ udpSend }) => ({
+const withQueryIds: Methods = (network) => ({
   udpSend: (request: string, onDatagram: (datagram: Buffer) => unknown) =>
-    udpSend(request, (datagram) =>
+    network.udpSend(request, (datagram) =>
       onDatagram(datagram.includes('\\queryid\\') ? datagram : Buffer.concat([datagram, FIRST_PART])),
     ),
 });
@@ -105,7 +105,7 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
     const address = isIPv6(ip) ? `[${ip}]` : ip;
     const newReader = protocol.reader.bind(protocol);
     // Everything that the library uses for network access is replaced.
-    Object.assign(protocol, network, METHODS[name]?.(network), {
+    Object.assign(protocol, methodsOf(network), METHODS[name]?.(network), {
       options: {
         host: hostname === ip ? address : hostname,
         address,
@@ -123,6 +123,16 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
     // The library reads zeros beyond the end of a response.
     if (state.isShort) throw new QueryError('the response is too short');
     return (READS[name] ?? number)(state);
+  };
+}
+
+/** The methods of the library's base class that use the network. */
+function methodsOf(network: Network) {
+  return {
+    udpSend: network.udpSend.bind(network),
+    withTcp: network.withTcp.bind(network),
+    tcpSend: network.tcpSend.bind(network),
+    request: network.request.bind(network),
   };
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { networkTo } from '../../../src/query/network.ts';
+import { Network } from '../../../src/query/network.ts';
 import { startDeafPort } from '../../support/deaf-port.ts';
 import { eventually, repeatedly } from '../../support/eventually.ts';
 import {
@@ -270,7 +270,7 @@ describe('a query', () => {
   it('opens no connection to another port than that of the server and of its query interface', async () => {
     await using other = await Answerer.tcp(reached);
     const way = { protocol: 'openttd', ip: LOOPBACK, hostname: LOOPBACK, port: 1, queryPort: 2 };
-    const network = networkTo(way, new AbortController(), { clock, decoding: () => {} });
+    const network = new Network(way, new AbortController(), { clock, decoding: () => {} });
     await expect(network.withTcp(() => Promise.resolve(), other.port)).rejects.toThrow("can't be read");
     expect(reached).not.toHaveBeenCalled();
   });
