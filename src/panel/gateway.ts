@@ -1,4 +1,7 @@
-/** One panel as sessions use it: calls that wait until nothing holds them, and what their outcomes prove. */
+/**
+ * One panel as its fleet uses it: makes calls when nothing holds them, and passes on what their
+ * outcomes prove.
+ */
 import { EventEmitter } from 'node:events';
 import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -87,7 +90,7 @@ export interface SocketAttempt {
 /** A canary of a panel that hangs ends after this long. */
 const CANARY_MS = 10_000;
 
-/** More calls wait than the rate carries, for at least this long, before that is a problem: a cold start isn't one. */
+/** A backlog of calls is a problem only after this long: a cold start isn't one. */
 const BACKLOG_MS = 90_000;
 
 /** Calls reject with a `PanelError`, or at once with the signal's reason when that aborts. */
@@ -141,7 +144,7 @@ export class Gateway {
     return this.#health.isJudging;
   }
 
-  /** The problem of the panel as a whole, including its API key; undefined while calls are let through. */
+  /** The problem of the panel or of its API key; undefined while calls are let through. */
   get problem(): Problem | undefined {
     return this.#health.problemOf('panel');
   }
@@ -185,7 +188,10 @@ export class Gateway {
     return this.#run('schedules', server, { deadline }, signal);
   }
 
-  /** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
+  /**
+   * May the server's socket be opened, because its node's sockets work as far as is known, or
+   * because it tries them?
+   */
   mayConnect(server: string, node: string | undefined): boolean {
     return mayConnect(this.#health, server, node);
   }
@@ -197,7 +203,7 @@ export class Gateway {
     return trial?.isFresh === true && !this.#scheduler.hasTrialRoom ? { ...trial, isFresh: false } : trial;
   }
 
-  /** The server was chosen to try its node's sockets, and doesn't. Its own socket, if it has one, goes on. */
+  /** The server doesn't try its node's sockets, for which it was chosen. Its own socket goes on. */
   declineTrial(server: string): void {
     this.#health.socketEnded(server, undefined);
   }
@@ -226,7 +232,7 @@ export class Gateway {
     this.#health.socketEnded(server, isProof ? outcome : undefined);
   }
 
-  /** Why no socket of this node is opened for now: a problem of the panel, the path, the account or the node. */
+  /** Why no socket of this node is opened now: a problem of panel, path, account or node. */
   socketHold(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? [] : [socketsOf(node)];
     return (
@@ -253,7 +259,7 @@ export class Gateway {
     return { limitPerMinute, knownLimitPerMinute, usedLastMinute, queueLength, paused, isPinned };
   }
 
-  /** The servers need so many calls a minute: deadlines alone are fair if that is more than is allowed. */
+  /** The calls that the servers need. Only if these exceed the rate, deadlines alone are fair. */
   needs(callsPerMinute: number): void {
     this.#scheduler.isOverbooked = callsPerMinute > this.#limit.limitPerMinute;
   }
@@ -268,7 +274,10 @@ export class Gateway {
     for (const node of this.#addresses.keys()) if (!nodes.has(node)) this.#addresses.delete(node);
   }
 
-  /** The API key changed: what the panel refused with the old one is forgotten, and the limit is that of the key's account. */
+  /**
+   * The API key changed: forgets refusals of the old one, and uses the limit of the new key's
+   * account.
+   */
   keyChanged(limit: RateLimit = this.#limit): void {
     this.#limit.events.off('changed', this.#rateChanged);
     this.#limit = limit;
@@ -278,7 +287,9 @@ export class Gateway {
     this.#rateChanged();
   }
 
-  /** The panel and its nodes are reached in another way: everything held against them is forgotten. */
+  /**
+   * The connection to the panel and its nodes changed: everything held against them is forgotten.
+   */
   accessChanged(): void {
     this.#beginAgain([...PATHS, 'sockets']);
   }
@@ -293,7 +304,7 @@ export class Gateway {
     await this.#api.close();
   }
 
-  /** Servers can be monitored without an optional server list, and discovery reports that it failed. */
+  /** A missing optional server list is no problem, and discovery reports one of a required list. */
   #problemOf(subject: Subject): Problem | undefined {
     const isSilent = subject === pathOf('listing') && this.#health.listing !== 'required';
     return isSilent ? undefined : this.#health.problemOf(subject);
@@ -401,7 +412,7 @@ export class Gateway {
     return ForeignCalls.of(this.#limit, this.#options.share);
   }
 
-  /** Learns from a response, of which one with 429 demands a pause, and others prove that it is over. */
+  /** Learns the limit from a response. A 429 demands a pause; other responses end it. */
   #noteRate({ path, server }: Call, facts: RateFacts, { foreign, own, failure }: Noted): void {
     const limit = this.#limit;
     const throttled = isThrottled(failure) ? failure : undefined;

@@ -1,4 +1,4 @@
-/** The log lines about a panel: when a problem of its own, of its consoles or of a path begins and ends, and its rate limit. */
+/** The log lines about a panel: its problems as they begin and end, and its rate limit. */
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Logger } from '../domain/telemetry.ts';
@@ -30,7 +30,7 @@ export class PanelLog {
     this.#url = origin + pathname.replace(/\/$/, '');
   }
 
-  /** Logs what changed; a topic other than the panel that was logged within the last minute waits. */
+  /** Logs what changed. Topics other than the panel are logged once a minute at most. */
   follow(problemOf: (topic: Subject) => Problem | undefined): void {
     this.#cancelTimer();
     const now = this.#options.clock.now();

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/time.ts';
 import type { RateLimit } from './scheduler/rate-limit.ts';
 import { PATHS, type Path } from './subjects.ts';
 
-/** The pause of all calls or of one path; with `path`, only of that. A pause that is over is no problem. */
+/** The pause of all calls or of any path, or only of `path` if given; undefined once it is over. */
 export function pauseProblem(
   limit: Pick<RateLimit, 'pauseOf'>,
   clock: Pick<Clock, 'toUnixMs'>,

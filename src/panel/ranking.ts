@@ -1,6 +1,6 @@
 /** A heap from which any item can be taken in logarithmic time. */
 
-/** By which items are in order: the first number, among equals the second, and so on. The lowest comes first. */
+/** The order of items: by the first number, among equals by the second, and so on, ascending. */
 export type Rank = readonly number[];
 
 interface Entry<Item> {
@@ -10,8 +10,8 @@ interface Entry<Item> {
 }
 
 /**
- * Items below each one. In a large fleet, most of the time goes into fetching entries from memory: four items have half as many levels
- * as two, and their first numbers are next to each other.
+ * Items below each one. In a large fleet, most of the time goes into fetching entries from memory:
+ * with four items, there are half as many levels as with two, and their first numbers are adjacent.
  */
 const WIDTH = 4;
 

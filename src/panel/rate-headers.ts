@@ -1,4 +1,6 @@
-/** Reads from a response's headers and text how many calls a panel allows, and how long it demands a pause. */
+/**
+ * Reads a panel's rate limit, and the pause that it demands, from a response's headers and text.
+ */
 import { DEFAULT_WAIT_MS, MAX_WAIT_MS, type RateFacts } from './scheduler/rate-limit.ts';
 
 /** The rate limit headers of a response, as received. */
@@ -21,8 +23,8 @@ const MAX_RESET_AGE_MS = 60_000;
 const MAX_LIMIT = 1_000_000;
 
 /**
- * How long to wait after a 429, in milliseconds from 1 s to 10 min: from `Retry-After`, the reset header, or the seconds
- * in the message's text, in this order; otherwise a minute.
+ * How long to wait after a 429, in milliseconds from 1 s to 10 min, according to `Retry-After`, the
+ * reset header, or the seconds in the message's text, in this order; a minute by default.
  */
 export function retryAfterMs(headers: RateHeaders, message: string | undefined, nowUnixMs: number): number {
   const panelNow = httpDateMs(headers.date) ?? nowUnixMs;

@@ -1,4 +1,4 @@
-/** The paths and channels by which a panel's servers are asked, and the subjects that can have an outage. */
+/** The paths and channels to a panel's servers, and the subjects that can have an outage. */
 
 /** The paths of the API by which servers are monitored. */
 export const PATHS = ['listing', 'websocket', 'resources', 'backups', 'schedules'] as const;
@@ -8,7 +8,7 @@ export type Path = (typeof PATHS)[number];
 export const CHANNELS = [...PATHS, 'sockets'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** What can have an outage besides a single server; `consoles` is whether the account is granted any. */
+/** What can have an outage, besides a single server. `consoles` is access to any console. */
 export type Subject = 'panel' | `path ${Path}` | 'consoles' | `sockets ${string}` | `polls ${string}`;
 
 /** The server of calls that concern none. */

@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
   readonly tls?: PanelTls;
-  /** If absent, the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` decide, except for a panel on loopback. */
+  /** If absent, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except to a panel on loopback. */
   readonly proxyUrl?: string;
   /** Resolves the name of the panel or its proxy; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
@@ -38,7 +38,7 @@ export interface ConnectionOptions {
 /** The largest body that any endpoint may send. */
 export const MAX_BODY_BYTES = 4 * MIB;
 
-/** The connections to one panel, through a proxy if there is one; nothing is opened before the first call. */
+/** The connections to one panel, direct or through a proxy, opened by the first call. */
 export class Connections {
   readonly requestTimeoutMs: number;
   readonly #proxy: Proxy | undefined;
@@ -55,11 +55,14 @@ export class Connections {
     return this.#proxy !== undefined;
   }
 
-  /** The response to one GET request. Rejects with the signal's reason when that aborts, and with whatever the transport throws. */
+  /**
+   * The response to one GET request. Rejects with the signal's reason when it aborts, or with the
+   * transport's error.
+   */
   async exchange(request: Exchange): Promise<Reply> {
     request.signal.throwIfAborted();
     const late = () => new CodedError(OWN_CODES.deadline, 'the deadline passed');
-    // undici checks the signal only once it has a connection, so a hanging connect has to be abandoned.
+    // undici checks the signal only once it is connected, so a hanging connect is abandoned here.
     return bounded(request, this.requestTimeoutMs, late, (signal) =>
       untilAborted(send(this.#dispatcher, request, signal), signal),
     ).catch((error: Error) => {
@@ -83,7 +86,7 @@ export class Connections {
 function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined): Dispatcher {
   const { baseUrl, clock, connectTimeoutMs, lookup, requestTimeoutMs, tls } = options;
   const common = {
-    // As many as there are calls: how many are in flight, of which polls of dead nodes may hang, is the lane's decision.
+    // No limit here: the scheduler decides how many calls are in flight.
     connections: null,
     headersTimeout: requestTimeoutMs,
     bodyTimeout: requestTimeoutMs,
@@ -111,8 +114,8 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
   });
 }
 
-// A panel that misses the client certificate reports it after the handshake and then closes the connection. undici receives both,
-// and would report only the latter.
+// A panel that misses the client certificate reports this after the handshake, and closes the
+// connection. undici receives both errors, and would report only the second.
 function keepingFirstError(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>
     connect(target, (...result) => {
@@ -132,7 +135,7 @@ export interface Exchange {
   readonly clock: Clock;
 }
 
-/** A response with its whole body as text; of an error's body, only what arrived and is worth reading. */
+/** A response with its body as text; an error's body may be truncated. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
@@ -154,7 +157,7 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
   const isSuccess = response.statusCode >= 200 && response.statusCode < 300;
   const texts: string[] = [];
   const reading = readInto(texts, response.body, isSuccess ? request.maxBytes : MAX_ERROR_BYTES);
-  // The status is already known, so if reading an error's body fails, only a part of its message is lost.
+  // The status is known, so a failure to read an error's body only shortens its message.
   await (isSuccess ? reading : reading.catch(() => undefined));
   return {
     status: response.statusCode,
@@ -186,7 +189,10 @@ async function readInto(texts: string[], body: AsyncIterable<Buffer>, maxBytes: 
   texts.push(decoder.decode());
 }
 
-/** The proxy for an address: the configured one, else the environment's unless the host is local. Throws if it is invalid. */
+/**
+ * The proxy for an address: the configured one, otherwise the environment's unless the host is
+ * local. Throws if its address is invalid.
+ */
 export function proxyFor(address: string, proxyUrl: string | undefined): Proxy | undefined {
   if (proxyUrl !== undefined) return readProxy(proxyUrl, 'proxy_url');
   const { hostname, protocol } = new URL(address);
@@ -196,7 +202,10 @@ export function proxyFor(address: string, proxyUrl: string | undefined): Proxy |
   return readProxy(withScheme(process.env[setting] ?? ''), setting);
 }
 
-/** A proxy: its credentials are only in the headers, and `setting` is the setting or variable that names it. */
+/**
+ * A proxy, with its credentials only in the headers; `setting` is the name of its setting or
+ * variable.
+ */
 type Proxy = ReturnType<typeof readProxy>;
 
 /** Variables may name a proxy without its scheme. */
@@ -243,7 +252,7 @@ export class ProxyPool extends Pool {
   constructor(proxy: Proxy, options: ProxyOptions) {
     const connect = buildConnector(options.connect);
     super(proxy.origin, {
-      // ProxyAgent sets the proxy's host, which may be an IP address, and TLS allows none as a server name.
+      // ProxyAgent sets the proxy's host as TLS server name, which must not be an IP address.
       connect: (target, done) => connect({ ...target, servername: '' }, done),
       // After a request that was given up, undici connects again.
       keepAliveTimeout: 1,

@@ -1,4 +1,4 @@
-/** One round of canaries: calls of each kind in use, which prove together whether the panel works. */
+/** A round of canaries: calls of each kind in use, which together prove whether the panel works. */
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { signsOf } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
@@ -42,7 +42,7 @@ export async function round(options: RoundOptions, signal: AbortSignal): Promise
   }
   const results = (await Promise.all(canaries)).filter((result) => result !== 'unused');
   const problems = results.filter((result) => result !== undefined);
-  // A call that proved nothing, such as one that was answered with 429, may have been one that works.
+  // A call that proved nothing, such as one with a 429, could have worked.
   if (problems.length < results.length) return undefined;
   return problems.find(mayBeOfKey) ?? problems[0];
 }

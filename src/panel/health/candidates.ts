@@ -1,4 +1,4 @@
-/** Which server tries a path or a node next: kept in order as outcomes arrive, so that choosing one looks at few. */
+/** Which server tries a path or a node next, kept in order as outcomes arrive. */
 import { isBlockedAlone } from '../../diagnosis/outcome.ts';
 import { Ranking } from '../ranking.ts';
 import type { Outcome } from './outcome.ts';
@@ -105,14 +105,18 @@ export class Candidates {
     return this.#servers.size;
   }
 
-  /** Of this node: one that streams, otherwise one that never failed, otherwise whoever failed least recently. */
+  /**
+   * Of this node's servers: one that streams, otherwise one that never failed, otherwise the one
+   * whose failure is oldest.
+   */
   *ofNode(node: string): Generator<string, void, undefined> {
     for (const { server } of this.#pools.get(node)?.open.inOrder() ?? []) yield server;
   }
 
   /**
-   * Of all nodes: first servers that stream, of nodes none of whose servers failed. `evenBlocked` adds servers that are refused for
-   * a reason of their own, because without a proof that the panel works, that may be the panel's.
+   * Of all nodes: first streaming servers, of nodes without failures. With `evenBlocked`, servers
+   * that are refused for a reason of their own are added at the end: until the panel is proved to
+   * work, that reason may be the panel's.
    */
   *ofAll(evenBlocked = false): Generator<string, void, undefined> {
     for (const { open } of this.#well.inOrder())

@@ -1,4 +1,4 @@
-/** One panel's health: takes how calls and sockets ended, decides what has an outage, and lets servers try that. */
+/** One panel's health: which subjects have an outage, decided from how calls and sockets end. */
 import { signsOf } from '../../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
@@ -31,9 +31,11 @@ import { RefusalWatch } from './refusals.ts';
 
 /** How a panel is used. */
 export interface PanelUse {
-  /** Whether the server list is not read, only describes configured servers, or is the only source of servers. */
+  /**
+   * The server list is unused, only describes configured servers, or is the only source of servers.
+   */
   readonly listing: 'none' | 'optional' | 'required';
-  /** The servers whose calls each path makes, and which may stream if that is the path to their credentials, by id. */
+  /** The servers of each path, by id. Those of the path to credentials may stream. */
   readonly asked: Readonly<Record<Exclude<Path, 'listing'>, ReadonlyMap<string, AskedServer>>>;
 }
 
@@ -52,11 +54,14 @@ export interface TrialCall {
   /** The servers that may be asked, the best first. */
   readonly servers: Iterable<string>;
   readonly tries: Subject;
-  /** Without a server whose call may start now, as far as its own limit is concerned, there is no call. */
+  /** No call is made unless a server's own limit has room for it now. */
   readonly needsRoom: boolean;
 }
 
-/** Makes the call for the first of the servers that may be asked now; undefined if there is none. `end` resolves with its error. */
+/**
+ * Makes the call for the first server that may be asked now; undefined if there is none. `end`
+ * resolves with its error.
+ */
 export type Enqueue = (
   call: TrialCall,
   signal: AbortSignal,
@@ -98,7 +103,7 @@ export class Health {
   /** Trials under way. */
   readonly #scopes = new Map<Subject, AbortController>();
   readonly #attempts = new Map<string, SocketTrial & { readonly ended: () => void }>();
-  /** What happened while something that happened before is being dealt with: one at a time, in order. */
+  /** Events that wait until the current one is dealt with. */
   readonly #events: (() => void)[] = [];
   #isBusy = false;
   /** Subjects that are suspected, and neither blamed nor cleared. */
@@ -178,7 +183,10 @@ export class Health {
     });
   }
 
-  /** The server's attempt to stream ended, or its socket; the outcome is undefined if it proves nothing. */
+  /**
+   * The server's attempt to stream, or its socket, ended; the outcome is undefined if it proves
+   * nothing.
+   */
   socketEnded(server: string, outcome: Omit<Outcome, 'at'> | undefined): void {
     // The failure that raises a suspicion is no trial of it.
     const attempt = this.#attempts.get(server);
@@ -213,7 +221,10 @@ export class Health {
     this.#happens(() => this.#set('panel', withCheck(this.outage('panel'), this.#now)));
   }
 
-  /** These channels are reached in another way: their outcomes are forgotten, except for sockets that still stream. */
+  /**
+   * The connection to these channels changed: forgets their outcomes, except of sockets that
+   * stream.
+   */
   forget(channels: ReadonlySet<Channel>): void {
     this.#happens(() => {
       this.#ledger.forget(channels);
@@ -326,7 +337,10 @@ export class Health {
     if (outage !== undefined) this.#set(subject, afterTrial(outage, subject, problem, this.#now));
   }
 
-  /** Resolves with the problem if the trial failed, with undefined if it proved nothing or its success is recorded. */
+  /**
+   * Resolves with the problem of a failed trial; undefined if it proved nothing, or if its success
+   * is recorded.
+   */
   async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
     if (subject === 'panel') return this.#round(signal);
     const channel = channelOf(subject);
@@ -414,7 +428,10 @@ function blamedFor(outage: Outage | undefined): Problem | undefined {
   return outage?.blamedAt === undefined ? undefined : outage.problem;
 }
 
-/** May the server's socket be opened: do its node's sockets work as far as is known, or does this server try them? */
+/**
+ * May the server's socket be opened, because its node's sockets work as far as is known, or because
+ * it tries them?
+ */
 export function mayConnect(health: Health, server: string, node: string | undefined): boolean {
   if (node === undefined || !health.isBlamed(socketsOf(node))) return true;
   return health.outage(socketsOf(node))?.trial?.server === server;

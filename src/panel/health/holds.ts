@@ -20,7 +20,10 @@ export function holdOf(
   return first && { subject: 'panel', until: first.since + FIRST_CALL_MS };
 }
 
-/** What must not have an outage for the call to start, the larger first; a trial is held only by what is larger than its subject. */
+/**
+ * The subjects whose outages hold the call, the largest first. A trial is held only by larger ones
+ * than its own.
+ */
 function neededBy(call: Call): readonly Subject[] {
   const { path, isRefresh } = call;
   const [node, tries] = [call.node(), call.tries()];

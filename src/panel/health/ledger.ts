@@ -1,4 +1,7 @@
-/** The ledger of what has an outage: an outcome changes the tallies of the few subjects that it concerns, and only these are decided. */
+/**
+ * The ledger of outages: an outcome changes the tallies of the few subjects that it concerns, and
+ * only these are decided.
+ */
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/outcome.ts';
 import { Ranking } from '../ranking.ts';
 import {
@@ -54,8 +57,9 @@ const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, s
 /**
  * The last outcomes of a panel's servers, and what has an outage according to them.
  *
- * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
- * panel: two), and its outage ends with any success.
+ * A success within the last two minutes keeps a subject other than the panel from being suspected.
+ * A suspect is blamed once its first trial has failed (the panel after two), and its outage ends
+ * with any success.
  */
 export class Ledger {
   readonly outages = new Map<Subject, Outage>();
@@ -130,7 +134,10 @@ export class Ledger {
     return this.#cells[channel].size;
   }
 
-  /** The last outcome; the panel's own error for a node, instead of a token, is one of the node's sockets, too. */
+  /**
+   * The last outcome. On sockets, this may be the panel's error for the node when a token was
+   * requested.
+   */
   lastSeen(channel: Channel, server: string): Outcome | undefined {
     const own = this.last(channel, server);
     if (channel !== 'sockets' || own?.streams === true) return own;
@@ -151,7 +158,7 @@ export class Ledger {
     this.nodeMayHaveChanged(server);
   }
 
-  /** Forgets the outcomes on these channels, as if no server had ever been asked there, except for sockets that stream. */
+  /** Forgets the outcomes on these channels, except of sockets that stream. */
   forget(channels: ReadonlySet<Channel>): void {
     // The panel's errors for nodes are outcomes of their sockets, too.
     const ofBoth: string[] = [];
@@ -190,7 +197,10 @@ export class Ledger {
     if (wasBlamed !== this.isBlamed(subject)) this.#tallies.blameChanged(subject);
   }
 
-  /** Decides the subjects whose evidence changed; returns those whose outage began or ended, with the one before. */
+  /**
+   * Decides the subjects whose evidence changed; returns the changed outages, with their earlier
+   * state.
+   */
   judge(now: number): readonly Decision[] {
     const { touched } = this.#tallies;
     this.#tallies.dropProven(this.#provenAt);
@@ -215,9 +225,10 @@ export class Ledger {
   }
 
   /**
-   * The servers that may try the subject, the best first: of those that aren't blocked, one that streams, then one that never failed
-   * there, then whoever failed least recently, at random among equals. For anything but a node, a server that streams counts as such
-   * only if no server of its node failed there.
+   * The servers that may try the subject, the best first, of those that aren't blocked: a server
+   * that streams, then one that never failed there, then the one whose failure is oldest, at random
+   * among equals. Except for a node, a streaming server comes first only if no server of its node
+   * failed there.
    */
   *candidates(channel: Channel, node: string | undefined): Generator<string, void, undefined> {
     const { [channel]: candidates } = this.#candidates;
@@ -352,7 +363,10 @@ export class Ledger {
     }
   }
 
-  /** Failures before the end of a larger outage count no longer, once per outage; what is recorded later is compared with its end. */
+  /**
+   * Failures before the end of a larger outage no longer count. Done once per outage: later ones
+   * are compared with its end.
+   */
   #explain(): void {
     const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;
     for (const path of PATHS) {

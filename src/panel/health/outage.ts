@@ -1,4 +1,4 @@
-/** An outage: suspected, then blamed once its trials have failed as well; pure steps from one to the next. */
+/** An outage: suspected, then blamed once its trials have failed; pure steps between its states. */
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { problemOfBlamed } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
@@ -29,7 +29,10 @@ export interface Trial {
 
 /** Milliseconds between the starts of trials, after so many that failed; the last gap repeats. */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
-/** A connect takes nothing from the rate unless it needs another token, and a node is to be noticed within 30 s of its return. */
+/**
+ * Shorter than for calls: a connect rarely takes from the rate, and a node's return is to be
+ * noticed within 30 s.
+ */
 const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
 /** Only a person grants permissions, and each trial takes from people's own limit. */
 const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
@@ -55,7 +58,10 @@ export function withTrial(outage: Outage, server: string, now: number): Outage {
   return { ...outage, trial: { server, since: now, isFresh: outage.trials % 2 === 1 } };
 }
 
-/** The trial ended without a success: it failed with this problem, or proved nothing. The next comes a gap after its start. */
+/**
+ * The trial failed with this problem, or proved nothing. The gap to the next is counted from its
+ * start.
+ */
 export function afterTrial(
   outage: Outage,
   subject: Subject,
@@ -78,7 +84,9 @@ export function afterTrial(
   };
 }
 
-/** The problem of what is blamed, as it is shown: that of the subject rather than of the call that failed. */
+/**
+ * The problem of a blamed subject as it is shown: that of the subject, not of the call that failed.
+ */
 export function problemOfSubject(subject: Subject, outage: Outage | undefined): Problem | undefined {
   const { problem, blamedAt } = outage ?? {};
   if (problem === undefined || blamedAt === undefined) return undefined;

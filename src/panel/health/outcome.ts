@@ -4,7 +4,7 @@ import type { Problem } from '../../domain/problems.ts';
 import type { ServerTarget } from '../../domain/server.ts';
 import type { Channel } from '../subjects.ts';
 
-/** How the last call or socket of one server ended on one channel; instants are monotonic milliseconds. */
+/** How a server's last call or socket on one channel ended; instants are monotonic milliseconds. */
 export interface Outcome {
   readonly startedAt: number;
   readonly at: number;

@@ -1,4 +1,7 @@
-/** Notices when a fleet that worked begins to be refused: then one look at the server list tells the servers' fault from the panel's. */
+/**
+ * Notices when a working fleet begins to be refused: a look at the server list then tells servers'
+ * faults from the panel's.
+ */
 import type { CauseCode } from '../../domain/problems.ts';
 
 /** What a panel says of a server that is gone, or to which access was taken away. */

@@ -14,16 +14,19 @@ export interface Known {
 }
 
 /**
- * The problem of a subject that is suspected; `unproven` if it is as soon as another node's server
- * works on the path.
+ * The problem of a subject that is suspected; `unproven` if it will be as soon as another node's
+ * server works on the path. Suspected are:
  *
- * | subject | suspected if |
- * |---|---|
- * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
- * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
- * | the server list | it failed, and another path worked since |
- * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other of the two has an outage |
+ * - the panel, if a call failed in a way that may be the panel's, and none has worked since that
+ *   call started;
+ * - a path, if three of its servers failed, of at least two nodes, or all of them, if these are at
+ *   least two, and another path has worked since;
+ * - the server list, if it failed, and another path has worked since;
+ * - the account's consoles, if three servers (or all, at least two) were denied for the same cause,
+ *   a call has worked since, and no server is granted its console;
+ * - a node's sockets or its polls, if three of its servers (or all) failed as only the node causes
+ *   it; or if as many, at least two, failed as the panel causes it, too, and another node's server
+ *   has worked there since; or if one failed, and the node's other subject has an outage.
  */
 export function suspicionOf(tally: Tally, known: Known): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();

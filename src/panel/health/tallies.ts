@@ -1,4 +1,4 @@
-/** The tallies of all subjects of a panel, and which of them are to be decided because they changed. */
+/** The tallies of all subjects of a panel, with the subjects that are due for a decision. */
 import {
   type Channel,
   nodeOf,

@@ -4,7 +4,9 @@ import { Ranking } from '../ranking.ts';
 import { type Channel, channelOf, nodeOf, type Subject } from '../subjects.ts';
 import { NEVER, type Outcome } from './outcome.ts';
 
-/** What failures have in common, as far as the subject's test asks: a path's node, a node's sign, a denial's cause. */
+/**
+ * What groups failures, depending on the subject: a path's node, a node's sign, a denial's cause.
+ */
 export type Key = string | undefined;
 
 /** The evidence of one server's last outcome about one subject. */
@@ -89,7 +91,10 @@ export class Tally {
   #failing = new Ranking<Group>();
   readonly #isExplained: (key: Key) => boolean;
   readonly #latest = new Latest();
-  /** The servers on the subject's channel, those of them that aren't blocked, and the failures that nothing else explains. */
+  /**
+   * The servers on the subject's channel, the unblocked ones among them, and the unexplained
+   * failures.
+   */
   servers = 0;
   asked = 0;
   failed = 0;
@@ -192,7 +197,7 @@ export class Tally {
     else this.#failing.delete(group);
   }
 
-  /** No failure counts any longer, or none with this key, though they stay the servers' last outcomes. */
+  /** No failure, or none with this key, counts any more; they stay the servers' last outcomes. */
   excuse(...keys: readonly [] | readonly [Key]): void {
     const groups = keys.length === 0 ? this.#groups.values() : [this.#groups.get(keys[0])];
     for (const group of groups) {
@@ -237,7 +242,9 @@ export class Tally {
     }
   }
 
-  /** The problem of the last failure that counts. Looks at all of them only if the last that came is gone. */
+  /**
+   * The problem of the latest failure that counts. Looks at all of them only if that was removed.
+   */
   newestProblem(): Problem | undefined {
     const { evidence } = this.#latest;
     if (evidence !== undefined && this.#failing.has(evidence.group)) return evidence.outcome.problem;

@@ -8,13 +8,15 @@ export interface Call {
   readonly server: string;
   /** The server's node, if that is known by now. */
   readonly node: () => string | undefined;
-  /** By when the response is needed, in monotonic milliseconds: of the calls that may start, the earliest does. */
+  /**
+   * Monotonic milliseconds. Of the calls that may start, the one with the earliest deadline does.
+   */
   readonly deadline: number;
   /** What it tries now, because that has an outage; a call that tries the panel is a canary. */
   readonly tries: () => Subject | undefined;
   /** Its server failed there before, so it probably fails again. */
   readonly isRetry?: (() => boolean) | undefined;
-  /** The token is for a socket that streams, so it doesn't matter whether the node accepts others. */
+  /** Renews the token of a streaming socket, so an outage of the node does not hold it. */
   readonly isRefresh?: boolean | undefined;
 }
 

@@ -19,7 +19,7 @@ export class History {
   readonly trials = new SlidingWindow();
   readonly lists = new SlidingWindow();
   readonly others = new SlidingWindow();
-  /** When a poll of a node last got a response; absent if one without a response began after that. */
+  /** When a poll of a node last got a response; absent if a later poll got none. */
   readonly respondedAt = new Map<string, number>();
   /** By server, in the order of their last calls. */
   readonly #tokens = new Map<string, readonly TokenCall[]>();
@@ -77,7 +77,7 @@ export class History {
     else this.#streamed.delete(node);
   }
 
-  /** Another API key doesn't wait for calls that were rejected, nor for those that failed with the old one. */
+  /** A new API key makes earlier rejections and failures obsolete. */
   keyChanged(): void {
     this.trials.clear();
     this.lists.clear();

@@ -1,4 +1,7 @@
-/** The calls that wait, in lines whose calls the same rules hold: a change looks at the first call of few lines, however many wait. */
+/**
+ * Waiting calls, in lines of calls to which the same rules apply, so that a change looks at the
+ * heads of few lines.
+ */
 import { type Rank, Ranking } from '../ranking.ts';
 import { type Call, isCanary, isConnect } from './call.ts';
 import type { Gate, Start } from './rules.ts';
@@ -14,7 +17,10 @@ export interface Waiting<Job> {
   urgency: number;
 }
 
-/** So many lines at most are looked at in one go: when a gate opens, each of thousands of nodes may have one there that something else holds. */
+/**
+ * The most lines examined at once. When a gate opens, thousands of nodes may have a line there that
+ * another rule holds.
+ */
 const LOOKS = 256;
 
 /** How a line that may start is named among the gates. */
@@ -43,8 +49,9 @@ interface GateOf<Job> {
 }
 
 /**
- * Which waiting call starts next. Each line stands at one gate; an open gate shows its first line. A line whose first call may not start
- * goes to the gate of the rule that holds it, and stays there until that opens.
+ * Decides which waiting call starts next. Each line stands at one gate, and an open gate offers its
+ * first line. If the first call of a line may not start, the line moves to the gate of the rule
+ * that holds it, and stays there until that gate opens.
  */
 export class Lines<Job> {
   readonly #waiting = new Map<string, { readonly waiting: Waiting<Job>; line: Line<Job> | undefined }>();
@@ -87,7 +94,7 @@ export class Lines<Job> {
     this.#waiting.delete(id);
   }
 
-  /** Asks again to which line the call belongs: its node, what it tries, or whether it is a retry has changed. */
+  /** Puts the call into its current line, after its node or its purpose has changed. */
   moved(id: string): void {
     const found = this.#waiting.get(id);
     if (found === undefined) return;
@@ -117,7 +124,10 @@ export class Lines<Job> {
     for (const line of this.#byNode.get(node ?? '') ?? []) if (line.place !== OPEN) this.#moveTo(line, OPEN);
   }
 
-  /** The first call that may start now, for which `startOf` decides; undefined if there is none, or if `nextAt` is now. */
+  /**
+   * The first call that may start according to `startOf`. Undefined if there is none, or if
+   * `nextAt` is now.
+   */
   next(
     now: number,
     mayStart: (call: Call) => boolean,
@@ -149,7 +159,10 @@ export class Lines<Job> {
     return undefined;
   }
 
-  /** When something that time alone holds may start, or now if not all were looked at; infinite if there is nothing. */
+  /**
+   * The next time at which a call may start; now if not all lines were examined, infinite if only a
+   * change helps.
+   */
   get nextAt(): number {
     return Math.min(
       this.#goesOnAt,

@@ -1,4 +1,4 @@
-/** What the calls of one account may still use: a sliding window of 60 s, pauses that the panel demands, and what others use. */
+/** The rate limit of one account: a sliding window of 60 s, pauses, and what other clients use. */
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../../domain/time.ts';
 import type { RateForm } from '../dialect.ts';
@@ -12,21 +12,21 @@ const UNLEARNED_PER_MINUTE = 60;
 export const PART_OF_LIMIT = 0.8;
 
 /**
- * Responses that contain a token may report the limit of that endpoint for one server, which is 5 a minute on Pelican; every limit
- * of an account seen in the field is far above this.
+ * Responses with a token may report the limit of that endpoint for one server, which is 5 a minute
+ * on Pelican. Limits of accounts seen in the field are far above this.
  */
 const MAX_CONSOLE_LIMIT = 10;
 
 /** How long to wait if the panel doesn't specify it: its limits are per minute. */
 export const DEFAULT_WAIT_MS = 60_000;
 
-/** The longest wait, whatever the panel requires: a wrong header must not stop the exporter for a day. */
+/** The longest wait, so that a wrong header never stops the exporter for a day. */
 export const MAX_WAIT_MS = 600_000;
 
 /** With less than this part of the limit left, somebody else uses the account. */
 const SPARE_PART = 0.1;
 
-/** While the account has nothing to spare, one call after each such wait shows whether it has again. */
+/** While the account has no calls to spare, one probe at a time, at least 15 s apart. */
 const SPARE_WAIT_MS = 15_000;
 
 /** After a pause, one probe at a time, at least 5 s apart. */
@@ -74,7 +74,10 @@ function scopesOf(path: Path, server: string): readonly PauseScope[] {
 
 /** Instants are monotonic milliseconds. */
 export class RateLimit {
-  /** Emits `changed` when more or fewer calls may start than before; with a server if a pause of its tokens may have ended. */
+  /**
+   * Emits `changed` when more or fewer calls may start than before; with a server if a pause of its
+   * tokens may have ended.
+   */
   readonly events = new EventEmitter<{ changed: [server?: string] }>();
   readonly #clock: Clock;
   #rate: PinnedRate;
@@ -135,7 +138,7 @@ export class RateLimit {
     return this.#starts.count(this.#clock.now());
   }
 
-  /** When any call may start: the window has room, the account has calls to spare, and no pause concerns it. */
+  /** When any call may start: the window has room, the account calls to spare, and no pause. */
   get opensAt(): number {
     return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? NEVER);
   }
@@ -148,7 +151,7 @@ export class RateLimit {
     return Math.max(inMinute, this.#burst.window.roomAt(this.limitPerMinute * this.#burst.part, now));
   }
 
-  /** While somebody else uses up the account's calls, one call now and then proves whether it has some to spare again. */
+  /** When the next call may probe whether the account, used up by others, has calls to spare. */
   get spareAt(): number {
     return this.#spare > 0 ? NEVER : Math.min(this.#spareAt, this.#spareUntil);
   }
@@ -190,7 +193,7 @@ export class RateLimit {
     }
   }
 
-  /** A call ended other than with 429: no pause that concerns it goes on; returns those that did. */
+  /** A call ended without 429, which ends the pauses that concern it; returns these. */
   answered(path: Path, server: string): readonly PauseScope[] {
     const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
     if (ended.length > 0) this.events.emit('changed', server);
@@ -203,7 +206,7 @@ export class RateLimit {
     const now = this.#clock.now();
     const before = this.#known;
     if (remaining !== undefined) {
-      // Calls that the account made before this process count as well, or a restart would exceed the limit.
+      // The account's calls before this process count as well: a restart must not exceed the limit.
       const earlier = before === undefined ? limit - remaining - this.usedLastMinute : 0;
       for (let call = 0; call < earlier; call += 1) this.#starts.add(now);
       const spare = Math.max(0, remaining - Math.ceil(limit * SPARE_PART));
@@ -220,8 +223,9 @@ export class RateLimit {
   }
 
   /**
-   * The panel responded with 429. Returns the pause, which concerns the account if the response shows its limit, or if another path is
-   * paused, too; undefined if it was paused already, because calls that were in flight together are throttled together.
+   * The panel responded with 429. Returns the pause: of the account if the response reports the
+   * account's limit, or if another path is paused, too. Undefined if it was paused already: calls
+   * in flight together are throttled together.
    */
   throttled(
     path: Path,
@@ -253,7 +257,7 @@ export class RateLimit {
     return others.some((other) => (this.#pauses.get(other)?.until ?? NEVER) > now) ? 'account' : path;
   }
 
-  /** Servers may have ever new ids. The pauses are in the order in which they were demanded last. */
+  /** Keeps the map small when ids of servers change. Its order is that of the latest demand. */
   #forgetOldPauses(now: number): void {
     for (const [scope, { until }] of this.#pauses) {
       if (until >= now - MAX_WAIT_MS) return;

@@ -18,15 +18,20 @@ export interface Traffic {
   readonly isBlamed: (subject: Subject) => boolean;
   /** Calls in flight: the places limit those that begin, and their time-outs those that hang. */
   readonly running: Iterable<Started>;
-  /** When a poll of a node last got a response; absent if one without a response began after that. */
+  /** When a poll of a node last got a response; absent if a later poll got none. */
   readonly respondedAt: ReadonlyMap<string, number>;
-  /** When the panel received the last credential calls of this server, at most two, the latest last. */
+  /** When the panel received the last credential calls of this server: at most two, in order. */
   readonly tokensAt: (server: string) => readonly number[];
-  /** The starts of the last minute's calls that probably failed, of those for lists, and of those that are no connects. */
+  /**
+   * The last minute's starts: of calls likely to fail, of calls for lists, and of all but connects.
+   */
   readonly trials: SlidingWindow;
   readonly lists: SlidingWindow;
   readonly others: SlidingWindow;
-  /** Servers of a node between their token's call and their first `stats`: when those calls started, the earliest first. */
+  /**
+   * When the calls for tokens started of a node's servers that wait for their first `stats`, in
+   * order.
+   */
   readonly connecting: (node: string) => readonly number[];
   /** Has a server of this node streamed since its sockets last had an outage? */
   readonly hasStreamed: (node: string) => boolean;
@@ -34,10 +39,13 @@ export interface Traffic {
   readonly isShort: boolean;
 }
 
-/** Which other waiting calls a rule holds alike: none, those of the same node in the same line, or all lines at the same gate. */
+/**
+ * Which other calls the rule holds as well: none, the node in the same line, or all lines at the
+ * gate.
+ */
 export type Gate = 'server' | 'node' | `gate ${string}`;
 
-/** When a call may start as far as one rule is concerned; infinite if that depends on something other than time. */
+/** When one rule lets a call start; infinite if that depends on something other than time. */
 export interface Hold {
   readonly at: number;
   readonly gate: Gate;
@@ -57,13 +65,22 @@ const SEATS_PER_NODE = 4;
 /** Polls in flight of all nodes that haven't responded yet, or don't any more. */
 const SEATS_IN_DOUBT = 3;
 
-/** A poll that takes longer gives up its place and seat, and may finish without them: a dead node hangs for 20 s. */
+/**
+ * A poll that takes longer gives up its place and its seat, and goes on: one of a dead node hangs
+ * for 20 s.
+ */
 export const SEATED_MS = 3_000;
 
-/** The panel allows five credential calls a minute for each server, shared with people's consoles: the exporter makes two. */
+/**
+ * The exporter makes two credential calls a minute for each server. The panel allows five, shared
+ * with people's consoles.
+ */
 export const TOKEN_CALLS = 2;
 
-/** Connects of one node between their token's call and their first `stats`, until one of its servers has streamed. */
+/**
+ * Connects of one node that may wait for their first `stats`, until one of its servers has
+ * streamed.
+ */
 const FIRST_CONNECTS = 6;
 
 /** A first connect that takes longer gives up its place. */
@@ -72,10 +89,16 @@ export const FIRST_CONNECT_MS = 3_000;
 /** The part of the rate that trials and retries may take together. */
 const TRIAL_SHARE = 0.1;
 
-/** The part of the rate that backups and schedules may take: when all are read at once, new sockets and polls need the rest. */
+/**
+ * The part of the rate for backups and schedules, so that reading them all leaves calls for sockets
+ * and polls.
+ */
 const LIST_SHARE = 0.25;
 
-/** The part of the rate that is left to calls other than connects while these wait: a token is data for eight minutes. */
+/**
+ * The part of the rate for other calls while connects wait. It is small, because a token brings
+ * data for eight minutes.
+ */
 const SHARE_IN_SHORTAGE = 0.5;
 
 const AT_ONCE = Number.NEGATIVE_INFINITY;
@@ -84,7 +107,10 @@ const FREE: Hold = { at: AT_ONCE, gate: 'node' };
 
 type Rule = (call: Call, traffic: Traffic, now: number) => Hold;
 
-/** The window, the account's pause and the places concern every call alike: the scheduler asks them once for all. */
+/**
+ * The window, the account's pause and the places are the same for every call, so the scheduler
+ * checks them once.
+ */
 const RULES = {
   /** Of what has an outage, only its trial starts. Before the panel is known, only canaries. */
   outage: (call, { holds }) => {
@@ -130,7 +156,10 @@ const RULES = {
     if (!isOfLists(path)) return FREE;
     return { at: lists.roomAt(limit.limitPerMinute * LIST_SHARE, now), gate: 'gate lists' };
   },
-  /** Calls that probably fail take little of the rate; a check by a server that hasn't failed isn't one of them. */
+  /**
+   * Calls that are likely to fail get a small part of the rate; checks by servers that haven't
+   * failed don't count.
+   */
   trials: (call, traffic, now) =>
     isTrial(call, traffic) ? { at: trialsAt(traffic, now), gate: 'gate trials' } : FREE,
   /** While more waits than a minute carries, connects get at least half of the starts. */
@@ -177,7 +206,10 @@ function isSeated({ startedAt }: Started, now: number): boolean {
   return now < startedAt + SEATED_MS;
 }
 
-/** Tells nodes that haven't responded yet, or not since the start of a poll that hangs: a dead one must not take seats from others. */
+/**
+ * Is the node silent: no response yet, or none since a hanging poll began? Silent nodes must not
+ * take seats from others.
+ */
 function doubts(
   polls: readonly Started[],
   { respondedAt }: Pick<Traffic, 'respondedAt'>,

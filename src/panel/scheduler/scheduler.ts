@@ -1,4 +1,4 @@
-/** The calls to one panel: each waits in one place until the rules let it start; of those that may, the most urgent does. */
+/** The calls to one panel: each waits until the rules let it start, the most urgent first. */
 import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import { inScope } from '../../domain/time.ts';
@@ -71,7 +71,7 @@ export class Scheduler {
     return this.#lines.size;
   }
 
-  /** May a trial of something that is blamed start now, as far as their part of the rate is concerned? */
+  /** Does the rules' part of the rate for trials have room for another one? */
   get hasTrialRoom(): boolean {
     return trialsAt(this.#traffic, this.#now) <= this.#now;
   }
@@ -82,13 +82,16 @@ export class Scheduler {
     return since === undefined ? undefined : { calls: this.#lines.backlog, since };
   }
 
-  /** May another credential call of this server be made now, as far as its own limit is concerned? */
+  /** Does this server's own limit of credential calls have room for another one? */
   hasTokenRoom(server: string): boolean {
     const oldest = this.#history.tokensAt(server).at(-TOKEN_CALLS);
     return oldest === undefined || oldest + WINDOW_MS <= this.#now;
   }
 
-  /** Makes the call when it may start; rejects with its error, or with the signal's reason as soon as that aborts. */
+  /**
+   * Makes the call when it may start. Rejects with its error, or with the signal's reason as soon
+   * as it aborts.
+   */
   async run<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#isStopped) throw this.#stopError();
     return inScope(signal, async (scope) => {
@@ -101,7 +104,7 @@ export class Scheduler {
     });
   }
 
-  /** Whether the waiting calls of this server are retries, or try something, has changed, or its node has. */
+  /** Call this when the server's node, or the purpose of its waiting calls, has changed. */
   moved(server: string): void {
     if (this.#idsOf.has(server)) this.#serverChanged(server);
   }
@@ -179,7 +182,9 @@ export class Scheduler {
     return new Error(`panel ${this.#options.panel}: no more calls, because the exporter is stopping`);
   }
 
-  /** Resolves with the result of the call; p-queue awaits only the time for which it holds a place. */
+  /**
+   * Resolves with the result of the call. p-queue only awaits the time for which it holds a place.
+   */
   #ran<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#nextId += 1;
     const id = String(this.#nextId);

@@ -31,7 +31,10 @@ export class SlidingWindow {
     return this.#at.length - this.#first;
   }
 
-  /** When another entry fits in, of at most `most` in a window, and of at least one; negative infinity if it does already. */
+  /**
+   * When another entry fits in, with at most `most` (at least one) in a window; negative infinity
+   * if it fits now.
+   */
   roomAt(most: number, now: number): number {
     const allowed = Math.max(1, Math.floor(most));
     if (this.count(now) < allowed) return Number.NEGATIVE_INFINITY;
