@@ -1,3 +1,7 @@
+/**
+ * The client API of one panel: makes a call and decodes its response, or finds the cause of its
+ * failure.
+ */
 import { cloudflareWords, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
@@ -39,9 +43,9 @@ export interface PanelApiOptions extends ConnectionOptions {
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
- * The most members, objects or arrays in a response: half a million members with keys of their own, or two million arrays in each
- * other, fit into the longest response, and would take longer than a second to parse. A full page of servers with a hundred variables
- * each has fewer.
+ * The most members, objects or arrays in a response. The longest response could have half a million
+ * members with keys of their own, or two million nested arrays, which take more than a second to
+ * parse. A full page of servers with a hundred variables each has fewer.
  */
 const MAX_PARTS = 200_000;
 
@@ -89,7 +93,9 @@ export class PanelApi {
     }
   }
 
-  /** Makes the call in this dialect; rejects with an `OtherDialect` if the response shows that it is another one. */
+  /**
+   * Makes the call in this dialect; rejects with an `OtherDialect` if the panel speaks another one.
+   */
   async #ask<Endpoint extends ApiEndpoint>(
     dialect: Dialect,
     endpoint: Endpoint,
@@ -123,7 +129,8 @@ export class PanelApi {
       return await connections.exchange({
         origin,
         path: pathname.replace(/\/+$/, '') + path,
-        // No Origin, Referer or cookie: with any of them, panels treat the call as a browser's and require a CSRF token.
+        // With Origin, Referer or a cookie, panels take a call for a browser's and require a CSRF
+        // token.
         headers: {
           Accept: 'application/json',
           'Content-Type': 'application/json',
@@ -178,7 +185,9 @@ export class PanelApi {
     }
   }
 
-  /** The dialect in which the response is read; throws an `OtherDialect` if that one asks at another path. */
+  /**
+   * The dialect in which to read the response; throws an `OtherDialect` if that has another path.
+   */
   #dialectOf(answer: PanelAnswerText, asked: Dialect, endpoint: ApiEndpoint, what: Requested): Dialect {
     const other = this.#dialect.hears(answer);
     if (other === undefined) return asked;
@@ -210,8 +219,8 @@ function refusalBody({ text }: Reply): unknown {
 
 class NotJsonError extends ShapeError {}
 
-// The exporter doesn't request compression, and no panel compresses anyway. Decompressing would let a few kilobytes fill the
-// memory.
+// The exporter doesn't request compression, and no panel uses it. Decompressing would let a few
+// kilobytes fill the memory.
 function parseBody({ contentEncoding, text }: Reply): unknown {
   if (contentEncoding !== '' && contentEncoding !== 'identity') {
     throw new NotJsonError(
@@ -249,7 +258,7 @@ export class PanelError extends Error {
   readonly problem: Problem;
   /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** Whether the panel itself responded, in one of its JSON forms, and not a proxy in front of it. */
+  /** Whether the panel itself responded, in a JSON form of its own, and no proxy in front of it. */
   readonly fromPanel: boolean;
   /** The `X-RateLimit-Limit` of the response, in calls per minute. */
   readonly limitPerMinute: number | undefined;
@@ -263,7 +272,7 @@ export class PanelError extends Error {
   }
 }
 
-/** Does the panel, or something in front of it, demand a pause? A challenge with the same status demands a browser. */
+/** Does the panel, or something in front of it, demand a pause? A challenge demands a browser. */
 export function isThrottled(error: unknown): error is PanelError {
   if (!(error instanceof PanelError) || error.status !== 429) return false;
   return error.problem.cause === 'rate_limited' || error.problem.cause === 'console_limit';
@@ -364,7 +373,10 @@ function unreadableError(
   return new PanelError({ cause, detail }, { status, cause: problem });
 }
 
-/** The cause of a timeout. A call for resources waits for the node, so it shows more about the node than about the panel. */
+/**
+ * The cause of a timeout. A call for resources waits for the node, so it is usually the node that
+ * is silent.
+ */
 function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }

@@ -1,4 +1,4 @@
-/** What a family of panels has to say for itself: its requests, its console socket, its refusals, its keys and its rate limit. */
+/** The interface of a dialect: what differs between families of panels. */
 import type { CauseCode } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
 import type { ListingType, Sample, ServerState, ServerTarget } from '../domain/server.ts';
@@ -11,7 +11,7 @@ export type DialectName = (typeof DIALECT_NAMES)[number];
 export interface Dialect {
   readonly name: DialectName;
   readonly requests: Requests;
-  /** The resources of all servers of a node at once, by UUID; absent if there is no such request. */
+  /** The resources of all of a node's servers, by UUID; absent without such a request. */
   readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;
   readonly socket: SocketCodec;
   readonly refusals: Refusals;
@@ -42,7 +42,10 @@ export interface RateForm {
   readonly scope: 'account' | 'address';
   /** Within this time, as many calls are allowed as the response's header says. */
   readonly windowMs: number;
-  /** The limit of an installation that nobody changed, in calls per minute, for panels that report it too late. */
+  /**
+   * The limit of an unchanged installation, in calls per minute, for panels that report theirs
+   * late.
+   */
   readonly defaultPerMinute?: number;
 }
 
@@ -62,7 +65,7 @@ export interface PanelRequest<T> {
   readonly decode: (body: unknown) => T;
 }
 
-/** A response that is JSON but doesn't have the shape that the contract specifies; the message contains what was expected. */
+/** Thrown for JSON that differs from the contract; the message contains what was expected. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
@@ -78,7 +81,9 @@ export interface ListingQuery {
 /** What the paths of a server's endpoints contain. */
 export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon'>;
 
-/** What a call is about, as far as its endpoint needs it; without a query, the server list returns its smallest part. */
+/**
+ * The subject of a call, as far as its endpoint needs it. The default query is the shortest list.
+ */
 export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
 /** The decoded responses of the endpoints. */
@@ -188,13 +193,13 @@ export interface Schedule {
 /** The form of the body of a refused call, and its message as plain text if it has one. */
 export interface ErrorBody {
   /**
-   * `envelope` is the panel's `errors` list, `message` its flat object, `foreign` everything else: usually the page or message
-   * of a proxy or firewall in front of the panel.
+   * `envelope` is the panel's `errors` list, `message` its flat object. `foreign` is everything
+   * else, usually the page or message of a proxy or firewall in front of the panel.
    */
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error. */
   readonly code?: string;
-  /** The panel asked the server's node and passes on its response, possibly with its status, or reports that there was none. */
+  /** The panel passes on the response of the server's node, or reports that there was none. */
   readonly fromNode?: { readonly status?: number };
   readonly detail?: string;
 }
@@ -240,13 +245,14 @@ export interface JwtError {
 export interface SocketCodec {
   /** The far end drops longer frames without a response. */
   readonly maxFrameBytes: number;
-  /** The text of one frame; throws a RangeError if the frame is so long that the far end would drop it. */
+  /** The text of one frame; throws a RangeError if the far end would drop it for its length. */
   readonly encode: (message: ClientMessage) => string;
   /** Reads one text frame; never throws. */
   readonly decode: (frame: Buffer) => DecodedFrame;
   /**
-   * Reads the frame that these bytes contain and calls the handler; never throws because of the frame's content. Returns whether it is a
-   * console line: those come in numbers, and what follows may wait.
+   * Reads the frame that these bytes contain and calls the handler; never throws because of the
+   * frame's content. Returns whether it is a console line, of which many may come: the reader then
+   * takes a break.
    */
   readonly handleFrame: (
     bytes: Buffer,
@@ -255,9 +261,9 @@ export interface SocketCodec {
     from?: number,
     to?: number,
   ) => boolean;
-  /** What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. */
+  /** The daemon text about a stop in a console frame; undefined if there is none. */
   readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | 'unreadable' | undefined;
-  /** Why a node, or a proxy in front of it, responded instead of opening a socket, and what it said. */
+  /** Why a node, or a proxy in front of it, refused to open a socket, and its text. */
   readonly readUpgradeRefusal: (refusal: UpgradeRefusal) => {
     readonly cause: CauseCode;
     readonly words: string | undefined;
@@ -282,7 +288,7 @@ export type ClientMessage =
   | { readonly event: 'set state'; readonly action: PowerAction }
   | { readonly event: 'send command'; readonly command: string };
 
-/** A frame from the far end: the event's name as received, and those of its args that are strings. */
+/** A received frame: its event's name, and those of its args that are strings. */
 export interface ServerMessage {
   readonly event: string;
   readonly args: readonly string[];

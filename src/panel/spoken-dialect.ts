@@ -36,7 +36,7 @@ export class SpokenDialect {
     return this.#current;
   }
 
-  /** The messages on its sockets, in the dialect of the last call: this is asked for every frame. */
+  /** The messages on its sockets, in the dialect of the last call. Read for every frame. */
   get codec(): SocketCodec {
     return this.#current.socket;
   }

@@ -1,3 +1,4 @@
+/** The connections to a panel: one GET request over HTTP, direct or through a proxy. */
 import type { LookupFunction } from 'node:net';
 import { unescape } from 'node:querystring';
 import { getProxyForUrl } from 'proxy-from-env';

@@ -128,7 +128,7 @@ export class RateLimit {
     return this.#rate.pinnedPerMinute !== undefined;
   }
 
-  /** The panel's own limit: as a response reported it, or that of an unchanged installation; undefined if neither is known. */
+  /** The panel's own limit, reported or that of an unchanged installation; undefined if unknown. */
   get knownLimitPerMinute(): number | undefined {
     return this.#known ?? this.#defaultPerMinute;
   }

@@ -1,4 +1,6 @@
-/** The instants of the calls of one kind within a time, a minute by default, and when another one fits in. */
+/**
+ * A window of time, by default a minute: the calls of one kind in it, and when another one fits in.
+ */
 
 /** Panels count calls in minutes. */
 export const WINDOW_MS = 60_000;

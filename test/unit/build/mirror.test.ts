@@ -2,9 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** Folders of `src` some of whose unit tests still have names of their own. */
-const DIFFERENT = new Set(['fleet', 'panel', 'session']);
-
 /** Whether a file of `src` has this name without its extension. */
 const isSource = (name: string) => existsSync(`src/${name}.ts`) || existsSync(`src/${name}.tsx`);
 
@@ -17,9 +14,6 @@ const strays = (folder: string) =>
 
 const FOLDERS = readdirSync('test/unit').filter((name) => existsSync(`src/${name}`));
 
-it.each(FOLDERS.filter((name) => !DIFFERENT.has(name)))(
-  'a unit test of src/%s has the name of the file that it tests',
-  (folder) => {
-    expect(strays(folder)).toEqual([]);
-  },
-);
+it.each(FOLDERS)('a unit test of src/%s has the name of the file that it tests', (folder) => {
+  expect(strays(folder)).toEqual([]);
+});

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiEndpoint } from '../../../../src/domain/telemetry.ts';
-import { refusalError } from '../../../../src/panel/api.ts';
-import type { PanelRequest } from '../../../../src/panel/dialect.ts';
-import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
+import type { ApiEndpoint } from '../../../../../src/domain/telemetry.ts';
+import { refusalError } from '../../../../../src/panel/api.ts';
+import type { PanelRequest } from '../../../../../src/panel/dialect.ts';
+import { PTERODACTYL } from '../../../../../src/panel/dialects/pterodactyl.ts';
 import {
   plain,
   type RecordedAnswer,
   type RecordedDialogue,
   type RecordedFrame,
   recordedPanels,
-} from '../../../support/recorded-panels.ts';
-import { valuesOf } from '../../../support/samples.ts';
+} from '../../../../support/recorded-panels.ts';
+import { valuesOf } from '../../../../support/samples.ts';
 
 /** The endpoint of a command's path, and the request that reads its response. */
 const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
