@@ -2,7 +2,8 @@
 import { SystemClock } from '../../src/domain/time.ts';
 import { HttpServer } from '../../src/http/server.ts';
 import { PTERODACTYL_SOCKET } from '../../src/panel/dialects/pterodactyl/socket.ts';
-import { ConsoleSocket, socketTls } from '../../src/session/socket.ts';
+import { ConsoleSocket } from '../../src/session/socket.ts';
+import { socketTls } from '../../src/session/socket-tls.ts';
 import { largeFleet } from '../../test/support/readings.ts';
 import { exporterRoutes } from '../../test/support/routes.ts';
 import { ProgramProcess } from '../program-process.ts';

@@ -9,7 +9,9 @@ import type { Clock } from '../domain/time.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { atOnce, type InTurn } from '../session/connect-pacer.ts';
 import type { SocketAccess } from '../session/session-context.ts';
-import { ConsoleSocket, type SocketOptions, socketTls, tunnelFor } from '../session/socket.ts';
+import { ConsoleSocket, type SocketOptions } from '../session/socket.ts';
+import { tunnelFor } from '../session/socket-proxy.ts';
+import { socketTls } from '../session/socket-tls.ts';
 import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
 
 /**

@@ -1,26 +1,19 @@
 // One console socket: sends messages at the far end's pace, and reports its end exactly once.
 
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import {
-  type ConnectionOptions,
-  checkServerIdentity,
-  connect as connectTls,
-  createSecureContext,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls';
+import type { LookupFunction, Socket } from 'node:net';
+import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
-import { type PanelTls, type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';
 import { Outbox } from './outbox.ts';
-import { TlsSessions } from './tls-sessions.ts';
+import type { OpenTunnel } from './socket-proxy.ts';
+import type { SocketTls } from './socket-tls.ts';
+import type { TlsSessions } from './tls-sessions.ts';
 import type { UnfinishedBytes } from './unfinished-bytes.ts';
 
 /** How long to wait for the response to a close frame before the connection is terminated. */
@@ -47,13 +40,6 @@ const BROKEN_PROTOCOL = /^WS_ERR_/;
 /** The one for a frame over `maxPayload`. */
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
-/** What `tls.connect` needs for a panel's nodes; throws if the certificates or keys are invalid. */
-export type SocketTls = () => {
-  readonly secureContext: SecureContext;
-  readonly rejectUnauthorized: boolean;
-  readonly sessions: TlsSessions;
-};
-
 /** How sockets of one panel are opened. */
 export interface SocketOptions {
   readonly codec: SocketCodec;
@@ -62,7 +48,7 @@ export interface SocketOptions {
   readonly clock: Clock;
   readonly tls: SocketTls;
   /** What connects to an address through its proxy; undefined for none. */
-  readonly tunnelFor?: (url: string) => ReturnType<typeof tunnelFor>;
+  readonly tunnelFor?: (url: string) => OpenTunnel | undefined;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
   /** What the unfinished messages of all sockets may occupy; of this socket alone by default. */
@@ -278,7 +264,7 @@ function connectDirectly(
 
 /** The form in which Node.js takes a connection that isn't open yet. */
 function connectionBy(
-  open: NonNullable<ReturnType<typeof tunnelFor>>,
+  open: OpenTunnel,
   reader: FrameReader,
   signal: AbortSignal,
 ): ClientRequestArgs['createConnection'] {
@@ -286,37 +272,5 @@ function connectionBy(
   return (node, done) => {
     begin(node as ConnectionOptions, done);
     return undefined;
-  };
-}
-
-/**
- * TLS for the sockets of one panel, which share one context: separate contexts would cost some 40
- * kB each.
- */
-export function socketTls({ insecureSkipVerify, ...material }: Omit<PanelTls, 'serverName'> = {}): SocketTls {
-  const sessions = new TlsSessions();
-  let secureContext: SecureContext | undefined;
-  return () => {
-    secureContext ??= createSecureContext(material);
-    return { secureContext, rejectUnauthorized: insecureSkipVerify !== true, sessions };
-  };
-}
-
-/**
- * What connects to a socket's node through the proxy of its address; undefined if it needs none.
- * Throws if the proxy is invalid.
- */
-export function tunnelFor(url: string, proxyUrl: string | undefined, options: ProxyOptions) {
-  const { href, hostname, protocol } = new URL(url.replace(/^ws/i, 'http'));
-  const proxy = proxyFor(href, proxyUrl);
-  if (proxy === undefined) return undefined;
-  return async (node: ConnectionOptions, signal: AbortSignal): Promise<Duplex> => {
-    const { host = '', port, path: _, ...tls } = node;
-    const target = { path: `${hostname}:${port}`, headers: proxy.headers, signal };
-    const { socket } = await new ProxyPool(proxy, options).connect(target);
-    if (protocol === 'http:') return socket;
-    // Node.js would check the certificate of a node with an IP address for the name `localhost`.
-    const checkNode: typeof checkServerIdentity = (_name, cert) => checkServerIdentity(host, cert);
-    return connectTls({ servername: isIP(host) ? '' : host, ...tls, checkServerIdentity: checkNode, socket });
   };
 }

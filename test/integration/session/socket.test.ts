@@ -9,13 +9,9 @@ import { guardedNames } from '../../../src/addresses/socket-address.ts';
 import type { UpgradeRefusal } from '../../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
-import {
-  ConsoleSocket,
-  type SocketClosing,
-  type SocketOptions,
-  socketTls,
-  tunnelFor,
-} from '../../../src/session/socket.ts';
+import { ConsoleSocket, type SocketClosing, type SocketOptions } from '../../../src/session/socket.ts';
+import { tunnelFor } from '../../../src/session/socket-proxy.ts';
+import { socketTls } from '../../../src/session/socket-tls.ts';
 import { UnfinishedBytes } from '../../../src/session/unfinished-bytes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

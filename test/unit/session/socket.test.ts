@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { tunnelFor } from '../../../src/session/socket.ts';
+import { tunnelFor } from '../../../src/session/socket-proxy.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'WS_PROXY', 'WSS_PROXY'];

@@ -1,0 +1,25 @@
+// TLS of a panel's console sockets.
+
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { PanelTls } from '../panel/transport.ts';
+import { TlsSessions } from './tls-sessions.ts';
+
+/** What `tls.connect` needs for a panel's nodes; throws if the certificates or keys are invalid. */
+export type SocketTls = () => {
+  readonly secureContext: SecureContext;
+  readonly rejectUnauthorized: boolean;
+  readonly sessions: TlsSessions;
+};
+
+/**
+ * TLS for the sockets of one panel, which share one context: separate contexts would cost some 40
+ * kB each.
+ */
+export function socketTls({ insecureSkipVerify, ...material }: Omit<PanelTls, 'serverName'> = {}): SocketTls {
+  const sessions = new TlsSessions();
+  let secureContext: SecureContext | undefined;
+  return () => {
+    secureContext ??= createSecureContext(material);
+    return { secureContext, rejectUnauthorized: insecureSkipVerify !== true, sessions };
+  };
+}
