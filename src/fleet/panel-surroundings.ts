@@ -51,6 +51,7 @@ export class PanelSurroundings {
         nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(pollsOf(node)),
       },
       mayConnect: gateway.mayConnect(target.id, node),
+      hasTokenRoom: gateway.hasTokenRoom(target.id),
       trial: gateway.socketTrial(target.id),
       recovered: this.#recovered,
       recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,

@@ -196,6 +196,11 @@ export class Gateway {
     return mayConnect(this.#health, server, node);
   }
 
+  /** May another credential call of this server be made now, as far as its own limit is concerned? */
+  hasTokenRoom(server: string): boolean {
+    return this.#scheduler.hasTokenRoom(server);
+  }
+
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
   socketTrial(server: string): SocketTrial | undefined {
     const trial = this.#health.socketTrial(server);

@@ -108,7 +108,7 @@ function pollsFrom(state: SessionState, seen: Surroundings): number | undefined 
 /** The same of a server whose socket should stream. */
 function fallbackFrom(
   { machine, sampledAt, waitingSince }: SessionState,
-  { sockets, polls }: Pick<Surroundings, 'sockets' | 'polls'>,
+  { sockets, polls, hasTokenRoom }: Pick<Surroundings, 'sockets' | 'polls' | 'hasTokenRoom'>,
 ): number | undefined {
   const overdueFrom = (sampledAt ?? waitingSince) + FALLBACK_AFTER_MS;
   if (machine.name === 'idle') return undefined;
@@ -119,7 +119,8 @@ function fallbackFrom(
   const isPollHeld = polls.heldBy !== undefined;
   if (refused?.pollable === false) return undefined;
   // While polls are held as well, one would only wait, and start in place of the socket.
-  if (sockets.heldBy !== undefined && !isPollHeld) return NEVER;
+  const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && !hasTokenRoom);
+  if (isSocketHeld && !isPollHeld) return NEVER;
   // With a token, it will probably stream at once, and without its data is as old as before.
   if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);
   // It will probably connect at once: a poll would take a call from others.

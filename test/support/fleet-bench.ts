@@ -99,6 +99,10 @@ export class FakeGateway implements PanelGateway {
     return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
   }
 
+  hasTokenRoom(): boolean {
+    return true;
+  }
+
   socketTrial(server: string): SocketTrial | undefined {
     const trial = this.trying.get(server);
     return trial && { subject: 'sockets n', ...trial };
