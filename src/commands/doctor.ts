@@ -11,6 +11,7 @@ import { type Clock, SystemClock } from '../domain/time.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
+import { interruptible } from './interruptible.ts';
 import { descriptorLimit } from './service.ts';
 
 interface DoctorFlags extends DoctorSelection {
@@ -69,7 +70,9 @@ async function doctor(
   }
   const selected = select(loaded.config, selection);
   if (typeof selected === 'string') throw new CommandFailure(selected);
-  const ended = await runUntilSignal(selected.config, { clock, ...selected }, err);
+  const ended = await interruptible((signal) =>
+    runShowingProgress(selected.config, { clock, signal, ...selected }, err),
+  );
   const { server } = selection;
   const report = server === undefined ? ended : withServer(ended, server);
   if (typeof report === 'string') throw new CommandFailure(report);
@@ -81,28 +84,23 @@ async function doctor(
   return isAllHealthy(report) ? 0 : 1;
 }
 
-/** Runs until there is something to report or a signal stops it; after the first signal, the next one ends the process as usual. */
-async function runUntilSignal(
+/** Runs until there is something to report or the signal aborts, with a line of progress in a terminal. */
+async function runShowingProgress(
   config: Config,
-  { clock, isMeant }: Pick<RunOptions, 'clock' | 'isMeant'>,
+  { clock, signal, isMeant }: Pick<RunOptions, 'clock' | 'signal' | 'isMeant'>,
   err: Write,
 ): Promise<DoctorReport> {
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, onSignal);
   const progress = process.stderr.isTTY ? liveProgress(err) : undefined;
   try {
     return await runDoctor(config, {
       clock,
-      signal: stop.signal,
+      signal,
       descriptorLimit: descriptorLimit(),
       ...(isMeant !== undefined && { isMeant }),
       ...(progress !== undefined && { onProgress: progress }),
     });
   } finally {
     if (progress !== undefined) err(CLEAR_LINE);
-    for (const signal of signals) process.off(signal, onSignal);
   }
 }
 

@@ -85,12 +85,12 @@ export async function askedPassword(asker: Pick<Asker, 'hidden'>, user: string):
   const password = await asker.hidden({
     text: `Password of ${user}, not echoed`,
     example: '',
-    problemOf: passwordProblem,
+    validate: passwordProblem,
   });
   await asker.hidden({
     text: 'The same password again',
     example: '',
-    problemOf: (again) => (again === password ? undefined : 'expected the same password as before'),
+    validate: (again) => (again === password ? undefined : 'expected the same password as before'),
   });
   return password;
 }

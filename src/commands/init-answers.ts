@@ -23,11 +23,11 @@ export interface Answers {
   readonly key: Secret;
 }
 
-/** A question whose answer is a text; `problemOf` returns what is wrong with an answer, or undefined. */
+/** A question whose answer is a text; `validate` returns what is wrong with an answer, or undefined. */
 interface Prompt {
   readonly text: string;
   readonly example: string;
-  readonly problemOf: (answer: string) => string | undefined;
+  readonly validate: (answer: string) => string | undefined;
 }
 
 /** A value to choose, and the text that stands for it. */
@@ -84,7 +84,7 @@ export async function readUrl(
   const question = {
     text: previous === undefined ? 'URL of the panel, as you open it in a browser' : OTHER_URL,
     example: previous ?? 'https://panel.example.com',
-    problemOf: (answer: string) =>
+    validate: (answer: string) =>
       answer.trim() === '' && previous !== undefined ? undefined : urlProblem(answer, allowInsecure, mayAsk),
   };
   for (;;) {
@@ -148,7 +148,7 @@ export async function readKey(
   const answer = await asker?.hidden({
     text: `Client API key${where}, not echoed${previous === undefined ? '' : '; empty for the previous key'}`,
     example: '',
-    problemOf: (text) =>
+    validate: (text) =>
       text.trim() === '' && previous !== undefined ? undefined : apiKeyProblem(text.trim()),
   });
   const key = (answer ?? '').trim();
@@ -229,11 +229,11 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
     if (typeof answer === 'symbol') throw new CommandFailure(STOPPED);
     return answer as Exclude<T, symbol>;
   }
-  const asking = ({ text: question, example, problemOf }: Prompt) => ({
+  const asking = ({ text: question, example, validate }: Prompt) => ({
     ...common,
     message: wrapped(question),
     placeholder: example,
-    validate: (answer = '') => problemOf(answer),
+    validate: (answer = '') => validate(answer),
   });
   return {
     text: async (question) => answered(await text(asking(question))),

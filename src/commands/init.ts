@@ -15,7 +15,7 @@ import { listed } from '../domain/sentences.ts';
 import type { ListingType } from '../domain/server.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
-import { problemOf } from '../panel/api.ts';
+import { toProblem } from '../panel/api.ts';
 import { allowedOf } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
@@ -33,6 +33,7 @@ import {
 } from './init-answers.ts';
 import { alwaysRunning, expectLines } from './init-expect.ts';
 import { existsWords, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
+import { interruptible } from './interruptible.ts';
 import { panelApi } from './panel-api.ts';
 
 interface InitFlags extends AnswerFlags {
@@ -84,24 +85,19 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
       const canAsk = process.stdin.isTTY && process.stderr.isTTY;
       const problem = usageProblem(flags, canAsk);
       if (problem !== undefined) command.error(`error: ${problem}`);
-      const stop = new AbortController();
-      const onSignal = () => stop.abort();
-      const signals = ['SIGINT', 'SIGTERM'] as const;
-      for (const signal of signals) process.once(signal, onSignal);
       const output = command.configureOutput();
-      const { signal } = stop;
-      try {
-        await init(flags, {
-          asker: canAsk ? await terminalAsker(signal) : undefined,
-          signal,
-          print: (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
-          note: (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
-        });
-      } catch (error) {
-        throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
-      } finally {
-        for (const signal of signals) process.off(signal, onSignal);
-      }
+      await interruptible(async (signal) => {
+        try {
+          await init(flags, {
+            asker: canAsk ? await terminalAsker(signal) : undefined,
+            signal,
+            print: (text) => output.writeOut?.(KNOWN_SECRETS.redact(text)),
+            note: (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
+          });
+        } catch (error) {
+          throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
+        }
+      });
     });
 }
 
@@ -300,7 +296,7 @@ async function look(panel: PanelConfig, type: ListingType | undefined, signal: A
       return answer.value;
     }, signal);
     const { servers, complete } = walk;
-    const problem = complete ? undefined : problemOfBlamed('panel', problemOf(walk.problem));
+    const problem = complete ? undefined : problemOfBlamed('panel', toProblem(walk.problem));
     // Without the account, only a name is missing.
     const account = problem ? undefined : await api.get('account', {}, signal).catch(() => undefined);
     return { servers, problem, account: account?.value, limitPerMinute };

@@ -1,9 +1,7 @@
 // The address of a panel: which one is usable, and in which form.
 
+import { isLoopback } from '../domain/addresses.ts';
 import { SERVER_ID } from './server-schema.ts';
-
-/** This machine, as `URL.hostname` writes it. */
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
  * Paths of a panel's API and its own pages (routes/base.php of Pterodactyl), as copied from
@@ -20,7 +18,7 @@ const INNER_PATH = new RegExp(
 export function isClearText(text: string): boolean {
   if (panelUrlProblem(text) !== undefined) return false;
   const { protocol, hostname } = new URL(text);
-  return protocol === 'http:' && !LOOPBACK.test(hostname);
+  return protocol === 'http:' && !isLoopback(hostname);
 }
 
 export function parseHttpUrl(text: string): URL | undefined {

@@ -15,13 +15,13 @@ import { DIALECT_NAMES } from '../panel/dialects/names.ts';
 import {
   byDefault,
   count,
+  customIssue,
   duration,
   flag,
   list,
   namedFile,
   oneOf,
   optional,
-  problemOf,
   scalar,
   section,
   settings,
@@ -291,6 +291,6 @@ const config = section('a map with panels', {
 export const configSchema = z.preprocess((tree, context) => {
   const problem = misfit(tree);
   // Nothing else is reported then.
-  if (problem !== undefined) context.addIssue(problemOf(problem, 'key'));
+  if (problem !== undefined) context.addIssue(customIssue(problem, 'key'));
   return tree;
 }, config);

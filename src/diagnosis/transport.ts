@@ -144,6 +144,14 @@ export function readTransportError(error: unknown) {
   };
 }
 
+/** The message of an error, and its code unless that is unknown or part of the message. */
+export function withCode({
+  message,
+  code,
+}: Pick<ReturnType<typeof readTransportError>, 'message' | 'code'>): string {
+  return code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+}
+
 /** How a panel is reached, as far as it helps to distinguish causes. */
 export interface PanelWay {
   /** `https:` or `http:`. */

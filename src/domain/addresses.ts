@@ -33,7 +33,13 @@ export function unbracketed(host: string): string {
   return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
 }
 
-const LOCAL = addresses('127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::1/128', '::/128', 'fe80::/10');
+const LOOPBACK_RANGES = ['127.0.0.0/8', '::1/128'] as const;
+const LOOPBACK = addresses(...LOOPBACK_RANGES);
+
+/** The names of this machine (RFC 6761). */
+const LOOPBACK_NAME = /^(?:.*\.)?localhost\.?$/i;
+
+const LOCAL = addresses(...LOOPBACK_RANGES, '0.0.0.0/8', '169.254.0.0/16', '::/128', 'fe80::/10');
 
 /** Addresses at which many machines listen, or none. */
 const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
@@ -92,7 +98,13 @@ export function isMetadataAddress(address: string): boolean {
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
   const isLocal = formsOf(bare, EMBEDDINGS).some((form) => contains(LOCAL, form));
-  return isLocal || /^(?:.*\.)?localhost\.?$/i.test(bare);
+  return isLocal || LOOPBACK_NAME.test(bare);
+}
+
+/** Is the host (a name, or an address, in brackets as in a URL) this machine, and nothing else? */
+export function isLoopback(host: string): boolean {
+  const bare = unbracketed(host);
+  return contains(LOOPBACK, bare) || LOOPBACK_NAME.test(bare);
 }
 
 /**

@@ -8,7 +8,7 @@ import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { identityOf, type ListingSettings, type ListingType, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Cancel, type Clock, type Repeat, repeat } from '../domain/time.ts';
-import { PanelError, problemOf } from '../panel/api.ts';
+import { PanelError, toProblem } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { type CompiledRules, compileRules, type ServerIdentity } from './discover-rules.ts';
@@ -352,7 +352,7 @@ export class Discovery {
         );
       return;
     }
-    const { cause } = problemOf(problem);
+    const { cause } = toProblem(problem);
     const { scope, severity } = CAUSES[cause];
     // Problems with the panel or its API key are reported once, by the servers' own calls.
     const isReported = severity === 'error' && (scope === 'panel' || scope === 'key');

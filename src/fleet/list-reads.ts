@@ -8,7 +8,7 @@ import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../
 import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, type Repeat, repeat } from '../domain/time.ts';
-import { problemOf } from '../panel/api.ts';
+import { toProblem } from '../panel/api.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/backoff.ts';
 import { backupsOfServers } from './backups.ts';
@@ -184,7 +184,7 @@ export class ListReads {
       if (!signal.aborted) this.#store(record, { ...reading, staleAt });
     } catch (error) {
       if (signal.aborted) return 0;
-      cause = this.#failed(record, problemOf(error));
+      cause = this.#failed(record, toProblem(error));
     }
     // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a
     // moment only.

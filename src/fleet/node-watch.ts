@@ -5,7 +5,7 @@ import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
 import { printable, type Secret } from '../domain/secrets.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, repeat } from '../domain/time.ts';
-import { type PanelApi, problemOf } from '../panel/api.ts';
+import { type PanelApi, toProblem } from '../panel/api.ts';
 import { allPages } from './list-of-server.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */
@@ -80,7 +80,7 @@ export class NodeWatch {
 
   /** Resolves with the time until the next read. */
   async #read(api: NodesApi, { intervalMs }: NodesSettings, signal: AbortSignal): Promise<number> {
-    const read = await allNodes(api, signal).catch(problemOf);
+    const read = await allNodes(api, signal).catch(toProblem);
     if (signal.aborted) return intervalMs;
     const problem = 'cause' in read ? read : undefined;
     if (!('cause' in read)) {

@@ -81,7 +81,7 @@ function writeOthers(log: Logger, { level, total, others }: Minute): void {
   const node = nodes.length === 1 ? nodes[0] : undefined;
   log[level](
     { panel, event, cause, node, servers: others.size, events, first: names.slice(0, NAMES_SHOWN) },
-    `${others.size} more ${what}${times} (${listed(names)})${reasonOf(first, nodes)}${ending}`,
+    `${others.size} more ${what}${times} (${firstNames(names)})${reasonOf(first, nodes)}${ending}`,
   );
 }
 
@@ -102,10 +102,10 @@ function reasonOf({ event, cause }: ServerEventFields, nodes: readonly string[])
   const { scope, title } = CAUSES[cause];
   // The event `closed` means the same as the cause `closed`.
   const why = event === cause ? '' : `: ${title}`;
-  const where = scope === 'node' && nodes.length > 0 ? ` on ${listed(nodes)}` : '';
+  const where = scope === 'node' && nodes.length > 0 ? ` on ${firstNames(nodes)}` : '';
   return why + where;
 }
 
-function listed(names: readonly string[]): string {
+function firstNames(names: readonly string[]): string {
   return names.slice(0, NAMES_SHOWN).join(', ') + (names.length > NAMES_SHOWN ? ', …' : '');
 }

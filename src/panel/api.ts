@@ -4,7 +4,13 @@
  */
 import { cloudflareWords, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
-import { OWN_CODES, type PanelWay, panelTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import {
+  OWN_CODES,
+  type PanelWay,
+  panelTransportCause,
+  readTransportError,
+  withCode,
+} from '../diagnosis/transport.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { hasPrefix, printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
@@ -281,7 +287,7 @@ export function isThrottled(error: unknown): error is PanelError {
 type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute'>;
 
 /** The problem behind any rejection of a call. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof PanelError) return error.problem;
   const words = error instanceof Error ? error.message : String(error);
   return { cause: 'unexpected', detail: printable(words) };
@@ -392,9 +398,10 @@ export interface Destination extends PanelWay {
 /** The error for a call that ended without a response. */
 export function transportError(destination: Destination, error: unknown): PanelError {
   const { request, host, timeoutMs } = destination;
-  const { kind, code, message, hostname } = readTransportError(error);
+  const read = readTransportError(error);
+  const { kind, code, message, hostname } = read;
   const cause = timeoutCause(panelTransportCause(kind, destination), destination.endpoint);
-  const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+  const named = withCode(read);
   const words = (): string => {
     if (kind === 'proxy' || kind === 'oversize') return message;
     if (kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;

@@ -13,8 +13,8 @@ import {
   PanelApi,
   type PanelApiOptions,
   PanelError,
-  problemOf,
   problemOfAddress,
+  toProblem,
 } from './api.ts';
 import type {
   BackupsPage,
@@ -391,7 +391,7 @@ export class Gateway {
       const fromPanel = failure?.fromPanel ?? false;
       const facts = fromPanel ? { limitPerMinute: failure?.limitPerMinute } : {};
       this.#noteRate(call, facts, { foreign, own, failure });
-      ended(problemOf(error), fromPanel);
+      ended(toProblem(error), fromPanel);
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 // Why an attempt to stream a server failed, by what its node sent.
 
 import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
-import { nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import { nodeTransportCause, readTransportError, withCode } from '../diagnosis/transport.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import type { SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
@@ -26,8 +26,8 @@ export function upgradeFailure({ response, error }: RefusedUpgrade, way: Upgrade
   if (response === undefined) {
     const read = readTransportError(error);
     const cause = nodeTransportCause(read.kind, proxied);
-    const { kind, code, message } = read;
-    const named = code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
+    const { kind, code } = read;
+    const named = withCode(read);
     const words = (): string => {
       if (kind === 'refused') return named;
       if (kind === 'cut') return `the node closed the connection (${code})`;

@@ -1,7 +1,7 @@
 // Requests one server's resources as its plan says.
 
 import type { Cancel } from '../domain/time.ts';
-import { problemOf } from '../panel/api.ts';
+import { toProblem } from '../panel/api.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { neededBy } from './deadline.ts';
 import {
@@ -66,7 +66,7 @@ export class Poller {
     };
     this.#inFlight = controller;
     this.#state = { ...this.#state, startedAt };
-    const answer = await panel.resources(target, ask, controller.signal).catch(problemOf);
+    const answer = await panel.resources(target, ask, controller.signal).catch(toProblem);
     if (this.#inFlight !== controller) return;
     this.#inFlight = undefined;
     const now = clock.now();

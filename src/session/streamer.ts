@@ -6,7 +6,7 @@ import { printable } from '../domain/secrets.ts';
 import type { Sample, ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
-import { problemOf } from '../panel/api.ts';
+import { toProblem } from '../panel/api.ts';
 import type { FrameHandler, JwtError } from '../panel/dialect.ts';
 import { neededBy } from './deadline.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
@@ -264,7 +264,7 @@ export class Streamer implements SocketListener, FrameHandler {
     const controller = new AbortController();
     this.#fetch = controller;
     const event = await this.#tokenEvent(controller.signal).catch((error: unknown): MachineEvent => {
-      return { type: 'tokenFailed', failure: { reason: 'no_token', problem: problemOf(error) } };
+      return { type: 'tokenFailed', failure: { reason: 'no_token', problem: toProblem(error) } };
     });
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;

@@ -115,14 +115,14 @@ export class YamlDocument {
   #readMap({ items }: YAMLMap, path: KeyPath): Tree {
     const tree: Record<string, Tree> = {};
     let isMerged = false;
-    const problemOf = (key: unknown, name: string) => {
+    const keyProblem = (key: unknown, name: string) => {
       if (!isScalar(key)) return 'expected a plain key, not an alias, a list or a map';
       if (key.value === '__proto__') return '__proto__ is not an allowed key';
       return Object.hasOwn(tree, name) ? 'is a duplicate key; keep only one' : undefined;
     };
     for (const { key, value } of items) {
       const name = isScalar(key) ? KNOWN_SECRETS.redact(String(key.value)) : '';
-      const problem = problemOf(key, name);
+      const problem = keyProblem(key, name);
       isMerged ||= name === MERGE_KEY;
       if (name === MERGE_KEY) this.#report(path, key, MERGED);
       else if (problem !== undefined) this.#report([...path, name], key ?? value, problem);

@@ -18,7 +18,7 @@ export interface SchemaNode {
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A problem as a schema reports it. */
-export function problemOf(message: string, at: SettingProblem['at'] = 'value') {
+export function customIssue(message: string, at: SettingProblem['at'] = 'value') {
   return { code: 'custom' as const, message, params: { at } };
 }
 
@@ -50,7 +50,7 @@ export function scalar<T = string>(expected: string, options: ScalarOptions<T> =
       const wrong = typeof text === 'string' ? problem?.(text) : undefined;
       const value = wrong === undefined && typeof text === 'string' ? read(text) : undefined;
       const at = isSecret ? 'hidden value' : 'value';
-      if (value === undefined) context.addIssue(problemOf(wrong ?? `expected ${kind}`, at));
+      if (value === undefined) context.addIssue(customIssue(wrong ?? `expected ${kind}`, at));
       return value as T;
     })
     .meta({ type: 'string', ...json, ...(example !== undefined && { examples: [example] }) });
@@ -76,11 +76,11 @@ export function namedFile({ kind, expected = 'a file path', nameProblem, problem
       // Otherwise, a key would be empty without an error.
       if (typeof value === 'string' && value !== '') throw new Error('a named file was not read');
       const { name, file } = value instanceof NamedFile ? value : new NamedFile('', undefined);
-      if (name === '') context.addIssue(problemOf(`expected ${expected}`));
+      if (name === '') context.addIssue(customIssue(`expected ${expected}`));
       const unusable = file && (file.ok ? problem(file.content) : file.problem);
       const wrong =
         (file?.ok ? undefined : nameProblem?.(name)) ?? (unusable && `the file ${quote(name)} ${unusable}`);
-      if (wrong !== undefined) context.addIssue(problemOf(wrong, 'hidden value'));
+      if (wrong !== undefined) context.addIssue(customIssue(wrong, 'hidden value'));
       return file?.ok ? file.content : '';
     })
     .meta({ type: 'string' });

@@ -9,7 +9,7 @@ import { loadSettings } from '../../yaml/text-file.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings } from '../web-settings.ts';
 import { checkWebRules, warningsOf } from './rules.ts';
-import { problemOf, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
+import { rejectionReason, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
 
 /** Valid settings, or all problems with the file. */
 export type WebConfigResult = { readonly files: readonly string[] } & (
@@ -36,7 +36,7 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
   const { document, warnings } = parsed;
   const settings = resolveWebConfig(parsed.settings);
   const path = ['tls_server_config', 'key_file'];
-  const problem = settings.tls && problemOf(() => createSecureContext(settings.tls?.context));
+  const problem = settings.tls && rejectionReason(() => createSecureContext(settings.tls?.context));
   if (problem !== undefined) {
     const message = `can't be used with the certificate: ${problem}`;
     return {

@@ -6,7 +6,7 @@ import { TLS_FILE } from '../../yaml/text-file.ts';
 import { isTreeMap, type Tree } from '../../yaml/tree.ts';
 
 /** Why OpenSSL rejects something; undefined if it doesn't. */
-export function problemOf(use: () => unknown): string | undefined {
+export function rejectionReason(use: () => unknown): string | undefined {
   try {
     use();
     return undefined;
@@ -19,14 +19,15 @@ const certificateFile = (of: string) =>
   namedFile({
     kind: TLS_FILE,
     expected: `a file with ${of}`,
-    problem: (content) => problemOf(() => new X509Certificate(content)) && 'is not a certificate in PEM',
+    problem: (content) =>
+      rejectionReason(() => new X509Certificate(content)) && 'is not a certificate in PEM',
   });
 
 const keyFile = namedFile({
   kind: TLS_FILE,
   expected: "a file with the certificate's private key",
   problem: (content) =>
-    problemOf(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase',
+    rejectionReason(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase',
 });
 
 /** A key of the format that has no effect; the rules contain the error or the warning. */

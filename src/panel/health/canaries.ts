@@ -3,7 +3,7 @@ import { CAUSES } from '../../diagnosis/causes.ts';
 import { signsOf } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { type Clock, sleep } from '../../domain/time.ts';
-import { PanelError, problemOf } from '../api.ts';
+import { PanelError, toProblem } from '../api.ts';
 import { NO_SERVER, type Path } from '../subjects.ts';
 import type { Enqueue } from './health.ts';
 
@@ -59,7 +59,7 @@ async function ask(
   const error = await call.end;
   if (path === 'listing' && isListMissing) return 'unused';
   if (error === undefined) return undefined;
-  const problem = problemOf(error);
+  const problem = toProblem(error);
   const fromPanel = error instanceof PanelError && error.fromPanel;
   const end = { endpoint: path, cause: problem.cause, fromPanel, isProven: isKnown && isListMissing };
   return signsOf(end).panel === 'fails' ? problem : undefined;

@@ -27,7 +27,7 @@ export interface Complaint {
 }
 
 /** A server's problem: why it can't be monitored, else why its game can't be queried. */
-export function problemOf({
+export function mainProblem({
   problem,
   query_problem,
 }: Pick<Snapshot, 'problem' | 'query_problem'>): Problem | undefined {
@@ -45,7 +45,7 @@ export function remedyOf({ condition }: Pick<Snapshot, 'condition'>, { cause }: 
 /** The complaint about a server; undefined if there is nothing to show. */
 export function complaintOf(server: Snapshot): Complaint | undefined {
   const attention = attentionOf(server);
-  const problem = problemOf(server);
+  const problem = mainProblem(server);
   const since = sinceOf(server, attention);
   const isOwn = attention === 'no_data' || attention === 'stuck';
   if (attention !== undefined && !(isOwn && problem !== undefined)) {
@@ -70,7 +70,7 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
  * about it.
  */
 function detailBeside(server: Snapshot, attention: Attention): string {
-  const problem = problemOf(server);
+  const problem = mainProblem(server);
   if (problem === undefined) return '';
   if (attention === 'not_answering' && problem === server.query_problem) return problem.detail;
   return withAdvice(`${sentence(CAUSES[problem.cause].title)}: ${problem.detail}`, remedyOf(server, problem));

@@ -16,7 +16,7 @@ import { attentionOf } from './attention.ts';
 import { ATTENTION_CODES } from './attention-table.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
-import { complaintOf, problemOf, remedyOf } from './complaint.ts';
+import { complaintOf, mainProblem, remedyOf } from './complaint.ts';
 import { sharedFieldsOf } from './shared-fields.ts';
 
 /**
@@ -78,7 +78,7 @@ function serverObject(server: Snapshot) {
   const { query_problem: queryProblem } = server;
   return {
     ...sharedFieldsOf(server),
-    trouble: problemOf(server)?.detail,
+    trouble: mainProblem(server)?.detail,
     advice: adviceOf(server),
     sample_age_seconds: server.sample_age_seconds,
     network_receive_bytes_per_second: server.network_receive_bytes_per_second,
@@ -92,7 +92,7 @@ function serverObject(server: Snapshot) {
 
 /** What to do about the problem with monitoring a server, else about its complaint. */
 function adviceOf(server: Snapshot): string | undefined {
-  const problem = problemOf(server);
+  const problem = mainProblem(server);
   if (problem !== undefined) return remedyOf(server, problem) || undefined;
   const complaint = attentionOf(server) && complaintOf(server);
   return complaint && withAdvice(complaint.title, complaint.action);

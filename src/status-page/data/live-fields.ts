@@ -3,7 +3,7 @@ import { CAUSES } from '../../diagnosis/causes.ts';
 import { FIELD_ENTRIES, type FIELDS } from '../../domain/fields.ts';
 import type { ServerReading, Snapshot } from '../../domain/reading.ts';
 import { recentCrash } from './attention.ts';
-import { problemOf } from './complaint.ts';
+import { mainProblem } from './complaint.ts';
 import { SHARED_FIELDS } from './shared-fields.ts';
 
 /** Samples older than this many seconds are shown with their age. */
@@ -13,7 +13,7 @@ const LIVE_SECONDS = 3;
 const PAGE_FIELDS = {
   /** What its cause concerns. */
   scope: (server) => {
-    const problem = problemOf(server);
+    const problem = mainProblem(server);
     return problem && CAUSES[problem.cause].scope;
   },
   /** Its players are on other servers. */

@@ -2,6 +2,7 @@
 import { CAUSES, isFact, shortTitle } from '../../diagnosis/causes.ts';
 import type { CauseCode } from '../../domain/problems.ts';
 import type { PanelReading, ProblemReading, ServerReading } from '../../domain/reading.ts';
+import { NAMES_SHOWN } from '../../domain/sentences.ts';
 import type { Clock } from '../../domain/time.ts';
 import { panelViewOf } from '../../metrics/families.ts';
 import type { Complaint } from './complaint.ts';
@@ -97,7 +98,7 @@ export function together(all: readonly SubjectComplaint[]): readonly Complaint[]
 function asOne(group: readonly [SubjectComplaint, ...SubjectComplaint[]]): Complaint {
   const [{ subject, complaint }] = group;
   const { severity, title, action, detail } = complaint;
-  const names = listed(group.map(({ name }) => name));
+  const names = enumerated(group.map(({ name }) => name));
   const beginnings = group.flatMap(({ complaint: { since } }) => since ?? []);
   return {
     severity,
@@ -108,10 +109,9 @@ function asOne(group: readonly [SubjectComplaint, ...SubjectComplaint[]]): Compl
   };
 }
 
-const MAX_NAMES = 3;
 const LIST = new Intl.ListFormat('en-GB');
 
-function listed(names: readonly string[]): string {
-  const more = names.length - MAX_NAMES;
-  return LIST.format(more > 0 ? [...names.slice(0, MAX_NAMES), `${more} more`] : names);
+function enumerated(names: readonly string[]): string {
+  const more = names.length - NAMES_SHOWN;
+  return LIST.format(more > 0 ? [...names.slice(0, NAMES_SHOWN), `${more} more`] : names);
 }

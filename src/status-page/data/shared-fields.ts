@@ -2,7 +2,7 @@
 import type { Snapshot } from '../../domain/reading.ts';
 import { identityOf } from '../../domain/server.ts';
 import { attentionOf } from './attention.ts';
-import { complaintOf, problemOf } from './complaint.ts';
+import { complaintOf, mainProblem } from './complaint.ts';
 
 /** How each field is read. */
 export const SHARED_FIELDS = {
@@ -19,7 +19,7 @@ export const SHARED_FIELDS = {
   blocked: ({ blocked }) => blocked,
   source: ({ source }) => source,
   /** The code of its problem. */
-  cause: (server) => problemOf(server)?.cause,
+  cause: (server) => mainProblem(server)?.cause,
   attention: attentionOf,
   complaint: complaintOf,
   last_stop: (server) => server.last_stop,

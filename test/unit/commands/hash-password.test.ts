@@ -60,10 +60,10 @@ describe('a password on standard input', () => {
 it('a person types the password twice, and again if the second one differs', async () => {
   const typed = ['', 'secret', 'secert', 'secret'];
   const problems: (string | undefined)[] = [];
-  const hidden = ({ problemOf }: { problemOf: (answer: string) => string | undefined }) => {
+  const hidden = ({ validate }: { validate: (answer: string) => string | undefined }) => {
     for (;;) {
       const answer = typed.shift() ?? '';
-      const problem = problemOf(answer);
+      const problem = validate(answer);
       if (problem === undefined) return Promise.resolve(answer);
       problems.push(problem);
     }

@@ -27,12 +27,12 @@ function person(...answers: readonly (string | boolean)[]) {
   const asked: string[] = [];
   const refused: string[] = [];
   const left = [...answers];
-  const answer = (kind: string, { problemOf }: Parameters<Asker['text']>[0]) => {
+  const answer = (kind: string, { validate }: Parameters<Asker['text']>[0]) => {
     asked.push(kind);
     for (;;) {
       const next = left.shift();
       if (typeof next !== 'string') throw new Error('nothing more to say');
-      const problem = problemOf(next);
+      const problem = validate(next);
       if (problem === undefined) return Promise.resolve(next);
       refused.push(problem);
     }

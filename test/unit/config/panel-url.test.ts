@@ -45,6 +45,9 @@ describe('addresses', () => {
     ['http://127.0.0.1:8000', false],
     ['http://127.1', false],
     ['http://[::1]:8000', false],
+    ['http://panel.localhost', false],
+    ['http://169.254.1.1', true],
+    ['http://[fe80::1]', true],
     ['nonsense', false],
   ])('%s sends clear text over a network: %s', (text, clear) => {
     expect(isClearText(text)).toBe(clear);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   formatEndpoint,
   isLocalHost,
+  isLoopback,
   isMetadataAddress,
   parseEndpoint,
 } from '../../../src/domain/addresses.ts';
@@ -82,6 +83,26 @@ describe('local addresses', () => {
   ])('include an IPv4 address embedded in IPv6: %s (%s)', (address, local) => {
     expect(isLocalHost(address)).toBe(local);
   });
+});
+
+it.each([
+  ['127.0.0.1', true],
+  ['127.8.9.10', true],
+  ['::1', true],
+  ['[::1]', true],
+  ['localhost', true],
+  ['panel.localhost', true],
+  ['localhost.', true],
+  ['::ffff:127.0.0.1', true],
+  ['0.0.0.0', false],
+  ['169.254.1.1', false],
+  ['fe80::1', false],
+  ['10.0.0.1', false],
+  ['localhost.example.com', false],
+  ['127.0.0.1.example.com', false],
+  ['', false],
+])('%s is loopback: %s', (host, loopback) => {
+  expect(isLoopback(host)).toBe(loopback);
 });
 
 describe("the addresses of clouds' metadata services", () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   type HttpRefusal,
   PanelError,
-  problemOf,
   refusalError,
   statusLabel,
+  toProblem,
   transportError,
 } from '../../../src/panel/api.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
@@ -153,11 +153,11 @@ describe('transportError', () => {
   });
 });
 
-describe('problemOf', () => {
+describe('toProblem', () => {
   it('returns the problem of a panel error, and "unexpected" for every other error', () => {
     const problem = { cause: 'bad_answer', detail: 'x' } as const;
-    expect(problemOf(new PanelError(problem))).toBe(problem);
-    expect(problemOf(new Error('two\nlines'))).toEqual({ cause: 'unexpected', detail: 'two lines' });
-    expect(problemOf(undefined)).toEqual({ cause: 'unexpected', detail: 'undefined' });
+    expect(toProblem(new PanelError(problem))).toBe(problem);
+    expect(toProblem(new Error('two\nlines'))).toEqual({ cause: 'unexpected', detail: 'two lines' });
+    expect(toProblem(undefined)).toEqual({ cause: 'unexpected', detail: 'undefined' });
   });
 });
