@@ -17,10 +17,10 @@ import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
+import { latestPorts } from '../query/listed-ports.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
 import type { ConnectPacer, InTurn } from '../session/connect-pacer.ts';
 import type { Accounts } from './accounts.ts';
-import { latestPorts } from './listed-ports.ts';
 import { apiAccess, socketAccess } from './panel-access.ts';
 import type { Shard } from './shard.ts';
 

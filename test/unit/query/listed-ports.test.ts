@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { latestPorts, listedPorts } from '../../../src/app/listed-ports.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
+import { latestPorts, listedPorts } from '../../../src/query/listed-ports.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';
 

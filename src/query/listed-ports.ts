@@ -3,7 +3,15 @@
 import { isIP } from 'node:net';
 import { parseEndpoint } from '../domain/addresses.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { ListedServer } from '../panel/dialect.ts';
+
+/** What a panel's server list contains about the addresses of one of its servers. */
+export interface ListedAddress {
+  readonly uuid: string;
+  readonly node?: string | undefined;
+  readonly address?: string | undefined;
+  readonly allocation?: string | undefined;
+  readonly otherPorts?: readonly number[] | undefined;
+}
 
 type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' | 'allocation'>;
 
@@ -15,7 +23,7 @@ const SEVERAL = 'several';
  * be of another panel, to another server. Servers of a node have the same address unless both are
  * listed with IP addresses, since a name doesn't tell.
  */
-export function listedPorts(panel: string, servers: Iterable<ListedServer>) {
+export function listedPorts(panel: string, servers: Iterable<ListedAddress>) {
   // By place and port: looking one up takes no longer if many servers have it.
   const ownersAt = new Map<string, string>();
   for (const server of servers) {
@@ -41,8 +49,8 @@ function endpointOf({ address, allocation = address }: Pick<ServerAtAddress, 'ad
 }
 
 /** The same for the latest server list, which is another array when it changes. */
-export function latestPorts(panel: string, listed: () => readonly ListedServer[]) {
-  let servers: readonly ListedServer[] = [];
+export function latestPorts(panel: string, listed: () => readonly ListedAddress[]) {
+  let servers: readonly ListedAddress[] = [];
   let isTaken = listedPorts(panel, servers);
   return (server: ServerAtAddress, port: number): boolean => {
     const latest = listed();
