@@ -100,8 +100,8 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       expectWithin(first('GameserverCrashed', 'crashes') - round.startedAt, 2);
     });
 
-    it('a server that the node gave up restarting sends one page', () => {
-      const page = 'page firing GameserverAutomaticRestartAborted';
+    it('a server that the node gave up restarting sends one warning, at once', () => {
+      const page = 'notify firing GameserverAutomaticRestartAborted';
       expect(sentAbout('crashes', 'modded')).toEqual([page, page.replace('firing', 'resolved')]);
       expectWithin(first('GameserverAutomaticRestartAborted', 'crashes') - round.gaveUp, 1.5);
     });
@@ -109,7 +109,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     it('many crashes within a minute send at most five notifications', () => {
       const storm = alerts().filter(({ panel }) => panel === 'storm');
       const names = new Set(storm.map(({ receiver, status, name }) => `${receiver} ${status} ${name}`));
-      expect(names).toContain('crash firing GameserverManyCrashed');
+      expect(names).toContain('page firing GameserverManyCrashed');
       expect(sentWithin('storm', 10).length).toBeLessThanOrEqual(5);
       expect(sentWithin('storm', HOUR).length).toBeLessThanOrEqual(5);
       const perAlert = new Set(storm.map(({ name, atLeast, status }) => `${name} ${atLeast} ${status}`));

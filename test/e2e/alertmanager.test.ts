@@ -44,6 +44,23 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
   });
   afterEach(() => alertmanager.stop());
 
+  it('sends one page for a part of a node, and none for it while the whole node is down', async () => {
+    const partly = { ...NODE_DOWN, alertname: 'GameserverNodePartlyDown' };
+    await alertmanager.send([
+      { labels: partly },
+      { labels: { ...partly, node: 'fra-2' } },
+      { labels: NODE_DOWN },
+    ]);
+    await eventually(async () => expect(await inhibited()).toBe(1));
+    await eventually(() =>
+      expect(
+        pages()
+          .map(({ alerts }) => alerts[0])
+          .toSorted(),
+      ).toEqual(['GameserverNodeDown', 'GameserverNodePartlyDown']),
+    );
+  });
+
   it("sends one page for a panel that is down with 500 servers, and its servers' alerts once it is back", async () => {
     await alertmanager.send([...servers('main'), { labels: PANEL_DOWN }]);
     await eventually(async () => expect(await inhibited()).toBe(500));
@@ -83,7 +100,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
 
   it.each([
     ['GameserverManyStopped', 'page', 'critical', ['resolved 20, resolved 5']],
-    ['GameserverManyCrashed', 'crash', 'warning', []],
+    ['GameserverManyCrashed', 'page', 'critical', ['resolved 20, resolved 5']],
   ])(
     'sends %s again when there are 20 servers, and its end at most once, however often Prometheus sends that',
     async (alertname, receiver, severity, ends) => {
@@ -202,7 +219,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
 
   it.each([
     ['notify', {}],
-    ['page', { importance: 'high' }],
+    ['page', { importance: 'high', severity: 'critical' }],
   ])(
     'sends a crash loop to %s instead of its crashes, for a server with the labels %o',
     async (receiver, own) => {
