@@ -24,7 +24,7 @@ export const CALAGOPUS_ROWS: readonly FaultRow[] = [
     during: POLLED,
     reconnects: 'upgrade_refused',
     cause: 'too_many_handshakes',
-    log: /rejected the socket upgrade \(429\): "too many connections"/,
+    log: /rejected the socket upgrade \(429\): .*too many connections/,
     lift: ({ panel }) => panel.clearFaults(),
     recoveryMs: TOKENS_MS,
   },

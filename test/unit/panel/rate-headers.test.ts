@@ -65,3 +65,7 @@ it.each([
   expect(rateFacts(limit === undefined ? {} : { limit })).toEqual({ limitPerMinute });
   expect(rateFacts({ limit, remaining: '0' })).toEqual({ limitPerMinute, remaining: 0 });
 });
+
+it('a limit of a shorter window is shown for a minute', () => {
+  expect(rateFacts({ limit: '360', remaining: '0' }, 30_000)).toEqual({ limitPerMinute: 720, remaining: 0 });
+});

@@ -45,6 +45,17 @@ describe('the allowed rate', () => {
     expect(limit.knownLimitPerMinute).toBe(known);
   });
 
+  it('is that of an unchanged installation, and also within a window shorter than a minute', () => {
+    const world = limitOf();
+    const { limit } = world;
+    limit.speaks({ scope: 'address', windowMs: 30_000, defaultPerMinute: 720 });
+    expect([limit.limitPerMinute, limit.knownLimitPerMinute]).toEqual([576, 720]);
+    take(limit, 288);
+    expect(waitMs(world)).toBe(30_000);
+    limit.learn('listing', { limitPerMinute: 360 });
+    expect([limit.limitPerMinute, limit.knownLimitPerMinute]).toEqual([288, 360]);
+  });
+
   it('can be pinned later, and then the calls of the last minute still count', async () => {
     const world = limitOf();
     const told = vi.fn<() => void>();
