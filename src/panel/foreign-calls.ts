@@ -23,8 +23,8 @@ const REPORTED_AFTER_MS = 600_000;
 /** After this long without unexplained calls, nobody uses the account any more. */
 const OVER_AFTER_MS = 180_000;
 
-/** Fewer unexplained calls within ten minutes are visits of people. */
-const MIN_CALLS = 8;
+/** Fewer unexplained calls are visits of people. */
+const LEAST_PER_MINUTE = 0.8;
 
 const MINUTE_MS = 60_000;
 
@@ -70,8 +70,9 @@ export class ForeignCalls {
   #reference: Reading | undefined;
   #since: number | undefined;
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** Unexplained calls by the minute in which they were found. */
-  readonly #found = new Map<number, number>();
+  /** Unexplained calls by the minute in which they were found, and since when they were made. */
+  readonly #found = new Map<number, { readonly from: number; readonly calls: number }>();
+  #judgedAt = Number.NEGATIVE_INFINITY;
 
   /** `othersPerMinute`: calls that other shards of this exporter may make. */
   constructor(othersPerMinute: () => number = () => 0) {
@@ -83,10 +84,13 @@ export class ForeignCalls {
    */
   get perMinute(): number | undefined {
     const isLasting = this.#since !== undefined && this.#seenAt - this.#since >= REPORTED_AFTER_MS;
-    const minutes = REPORTED_AFTER_MS / MINUTE_MS;
-    const found = [...this.#found.values()].reduce((sum, calls) => sum + calls, 0);
-    const calls = found - this.#othersPerMinute() * minutes;
-    return isLasting && calls >= MIN_CALLS ? Math.max(1, Math.round(calls / minutes)) : undefined;
+    const found = [...this.#found.values()];
+    // With few own calls, what one response reveals was made over minutes.
+    const from = found.reduce((earliest, one) => Math.min(earliest, one.from), this.#judgedAt);
+    const minutes = Math.max(this.#judgedAt - from, REPORTED_AFTER_MS) / MINUTE_MS;
+    const calls = found.reduce((sum, one) => sum + one.calls, 0);
+    const perMinute = calls / minutes - this.#othersPerMinute();
+    return isLasting && perMinute >= LEAST_PER_MINUTE ? Math.max(1, Math.round(perMinute)) : undefined;
   }
 
   /** The same as a problem of a panel that works. */
@@ -152,11 +156,13 @@ export class ForeignCalls {
   #judge(now: number, reference: Reading, reading: Reading): boolean {
     const wasReported = this.perMinute !== undefined;
     const calls = unexplained(reference, reading);
+    this.#judgedAt = now;
     if (calls > 0) {
       this.#since ??= now;
       this.#seenAt = now;
       const minute = Math.floor(now / MINUTE_MS);
-      this.#found.set(minute, (this.#found.get(minute) ?? 0) + calls);
+      const { from, calls: before } = this.#found.get(minute) ?? { from: reference.at, calls: 0 };
+      this.#found.set(minute, { from, calls: before + calls });
     } else if (now - this.#seenAt > OVER_AFTER_MS) this.#since = undefined;
     for (const minute of this.#found.keys())
       if ((minute + 1) * MINUTE_MS <= now - REPORTED_AFTER_MS) this.#found.delete(minute);
