@@ -336,8 +336,8 @@ export const MUTATIONS = [
   [
     "the end of a pause of a server's tokens wakes it",
     LIMIT,
-    "this.events.emit('changed', server)",
-    "this.events.emit('changed')",
+    'if (ended.length > 0) this.#changed(server)',
+    'if (ended.length > 0) this.#changed()',
     'panel/scheduler/scheduler',
   ],
   ['a first connect of 3 s ago is over', HISTORY, 'if (at + FIRST_CONNECT_MS > now) break;', 'break;'],

@@ -1,9 +1,9 @@
-// The rate limits of the panels' accounts: entries with the same address and key share one.
+// The panels' accounts: entries with the same address and key share one.
 
 import { createHash } from 'node:crypto';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
-import { RateLimit } from '../panel/scheduler/rate-limit.ts';
+import { Account } from '../panel/account.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 
 /**
@@ -15,38 +15,38 @@ const FORGOTTEN_AFTER_MS = 3_600_000;
 export class Accounts {
   readonly #clock: Clock;
   /** By a hash of address and key, because a key that was rotated mustn't stay in memory. */
-  readonly #limits = new Map<string, { readonly limit: RateLimit; usedAt: number }>();
+  readonly #accounts = new Map<string, { readonly account: Account; usedAt: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** The limit of the account that the panel's key belongs to. */
-  limitOf({
+  /** The account that the panel's key belongs to. */
+  accountOf({
     url,
     apiKey,
     panel,
-  }: Pick<PanelConfig, 'url' | 'apiKey'> & Partial<Pick<PanelConfig, 'panel'>>): RateLimit {
+  }: Pick<PanelConfig, 'url' | 'apiKey'> & Partial<Pick<PanelConfig, 'panel'>>): Account {
     const { rate } = new SpokenDialect({ kind: panel, apiKey: () => apiKey.reveal() }).current;
-    const account = createHash('sha256')
+    const hash = createHash('sha256')
       .update(JSON.stringify(rate.scope === 'address' ? [url] : [url, apiKey.reveal()]))
       .digest('hex');
-    const limit = this.#limits.get(account)?.limit ?? new RateLimit(this.#clock);
-    limit.speaks(rate);
-    this.#limits.set(account, { limit, usedAt: this.#clock.now() });
-    return limit;
+    const account = this.#accounts.get(hash)?.account ?? new Account(this.#clock);
+    account.limit.speaks(rate);
+    this.#accounts.set(hash, { account, usedAt: this.#clock.now() });
+    return account;
   }
 
   /** These are in use; others are forgotten an hour after their last use. */
-  keep(inUse: ReadonlySet<RateLimit>): void {
+  keep(inUse: ReadonlySet<Account>): void {
     const now = this.#clock.now();
-    for (const [account, entry] of this.#limits) {
-      if (inUse.has(entry.limit)) entry.usedAt = now;
-      else if (now - entry.usedAt >= FORGOTTEN_AFTER_MS) this.#limits.delete(account);
+    for (const [hash, entry] of this.#accounts) {
+      if (inUse.has(entry.account)) entry.usedAt = now;
+      else if (now - entry.usedAt >= FORGOTTEN_AFTER_MS) this.#accounts.delete(hash);
     }
   }
 
   get size(): number {
-    return this.#limits.size;
+    return this.#accounts.size;
   }
 }

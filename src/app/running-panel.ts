@@ -11,9 +11,9 @@ import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { SharedSockets } from '../fleet/needs.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';
+import type { Account } from '../panel/account.ts';
 import { PanelApi } from '../panel/api.ts';
 import { Gateway } from '../panel/gateway.ts';
-import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
@@ -66,15 +66,15 @@ export class RunningPanel {
   readonly #api: PanelApi;
   readonly #dialect: SpokenDialect;
   #config: PanelConfig;
-  #limit: RateLimit;
+  #account: Account;
 
   /** @throws Error if the environment's proxy is invalid */
-  constructor(config: PanelConfig, limit: RateLimit, shared: PanelContext) {
+  constructor(config: PanelConfig, account: Account, shared: PanelContext) {
     const { clock, names, connects, queryClient, isTaken } = shared;
     const telemetry = shared.telemetry(config.name);
     const resolve = names.forPanel();
     const inTurn = connects.line();
-    this.#limit = limit;
+    this.#account = account;
     this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
     this.#clock = clock;
     this.#resolve = resolve;
@@ -83,8 +83,8 @@ export class RunningPanel {
     const access = { ...apiAccess(config, clock, resolve), telemetry };
     const apiKey = () => this.#config.apiKey.reveal();
     this.#dialect = new SpokenDialect({ kind: config.panel, apiKey });
-    this.#dialect.events.on('recognized', ({ rate }) => this.#limit.speaks(rate));
-    const options = { ...access, apiKey, dialect: this.#dialect, log: shared.log, limit };
+    this.#dialect.events.on('recognized', ({ rate }) => this.#account.limit.speaks(rate));
+    const options = { ...access, apiKey, dialect: this.#dialect, log: shared.log, account };
     this.#api = new PanelApi(options);
     this.fleet = new PanelFleet(config, {
       ...shared,
@@ -104,9 +104,9 @@ export class RunningPanel {
     return this.#config;
   }
 
-  /** That of the account that the current key belongs to. */
-  get limit(): RateLimit {
-    return this.#limit;
+  /** The account that the current key belongs to. */
+  get account(): Account {
+    return this.#account;
   }
 
   /**
@@ -128,8 +128,8 @@ export class RunningPanel {
       if (connections !== undefined) this.#api.use(connections);
       this.fleet.configure(next);
       if (changed.has('key')) {
-        this.#limit = accounts.limitOf(next);
-        this.fleet.keyChanged(this.#limit);
+        this.#account = accounts.accountOf(next);
+        this.fleet.keyChanged(this.#account);
       }
       if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);
     };

@@ -181,18 +181,18 @@ export class Supervisor implements FleetReading {
   }
 
   #create(panel: PanelConfig): RunningPanel {
-    return new RunningPanel(panel, this.#accounts.limitOf(panel), this.#shared);
+    return new RunningPanel(panel, this.#accounts.accountOf(panel), this.#shared);
   }
 
   /** Of the rates that several entries pin for one account, the lowest counts. */
   #pinRates(): void {
     const { total } = this.#shared.shard;
-    const limits = new Set(this.#panels.map((panel) => panel.limit));
-    this.#accounts.keep(limits);
-    for (const limit of limits) {
-      const entries = this.#panels.filter((panel) => panel.limit === limit).map(({ config }) => config);
+    const accounts = new Set(this.#panels.map((panel) => panel.account));
+    this.#accounts.keep(accounts);
+    for (const account of accounts) {
+      const entries = this.#panels.filter((panel) => panel.account === account).map(({ config }) => config);
       const pinned = entries.flatMap(({ requestsPerMinute = [] }) => requestsPerMinute);
-      limit.pin({
+      account.limit.pin({
         pinnedPerMinute: pinned.length === 0 ? undefined : Math.min(...pinned),
         share: entries.every(({ keyPerShard }) => keyPerShard) ? 1 : 1 / total,
       });

@@ -5,7 +5,7 @@ import type { Secret } from '../domain/secrets.ts';
 import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
-import type { RateLimit } from '../panel/scheduler/rate-limit.ts';
+import type { Account } from '../panel/account.ts';
 import type { SocketAccess } from '../session/session-context.ts';
 import type { ServerIdentity } from './discover-rules.ts';
 import { Discovery } from './discovery.ts';
@@ -154,11 +154,11 @@ export class PanelFleet {
   }
 
   /**
-   * The gateway uses another API key, whose account has this limit: retries what failed, and reads
+   * The gateway uses another API key, of this account: retries what failed, and reads
    * the lists again.
    */
-  keyChanged(limit?: RateLimit): void {
-    this.#retry(() => this.#context.gateway.keyChanged(limit));
+  keyChanged(account?: Account): void {
+    this.#retry(() => this.#context.gateway.keyChanged(account));
   }
 
   /**

@@ -5,7 +5,7 @@
 
 import type { Problem } from '../domain/problems.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
-import { isOfConsole, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';
+import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
 
 /**
@@ -48,17 +48,8 @@ export function unexplained(
   return later.used - before - (later.atMost - earlier.atLeast);
 }
 
-const WATCHES = new WeakMap<RateLimit, ForeignCalls>();
-
 /** Watches the calls of one account; instants are monotonic milliseconds. */
 export class ForeignCalls {
-  /** All that share a limit share their own calls; `share` is this shard's part of the limit. */
-  static of(limit: RateLimit, share = 1): ForeignCalls {
-    const watch = WATCHES.get(limit) ?? new ForeignCalls(() => limit.limitPerMinute * (1 / share - 1));
-    WATCHES.set(limit, watch);
-    return watch;
-  }
-
   readonly #othersPerMinute: () => number;
   /** The account's limit, as last reported. */
   #limit = 0;

@@ -7,7 +7,8 @@ import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import { bounded, type Clock } from '../domain/time.ts';
+import { bounded } from '../domain/time.ts';
+import { Account } from './account.ts';
 import {
   isThrottled,
   PanelApi,
@@ -16,6 +17,7 @@ import {
   problemOfAddress,
   toProblem,
 } from './api.ts';
+import { backlogProblem } from './backlog-problem.ts';
 import type {
   BackupsPage,
   Credentials,
@@ -26,7 +28,6 @@ import type {
   Schedule,
   ServerAddress,
 } from './dialect.ts';
-import { ForeignCalls } from './foreign-calls.ts';
 import {
   type Enqueue,
   Health,
@@ -37,10 +38,12 @@ import {
 } from './health/health.ts';
 import { holdOf } from './health/holds.ts';
 import { PanelLog } from './panel-log.ts';
+import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
 import type { Call } from './scheduler/call.ts';
-import { isOfConsole, type PinnedRate, type RateFacts, RateLimit } from './scheduler/rate-limit.ts';
+import { isOfConsole, type PinnedRate } from './scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';
+import { SocketAddresses } from './socket-addresses.ts';
 import {
   type Channel,
   NO_SERVER,
@@ -56,7 +59,7 @@ import {
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly log: Logger;
   /** Shared by all panels with the same address and key; its own if absent. */
-  readonly limit?: RateLimit;
+  readonly account?: Account;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
   /** Begins each call in its turn of the event loop; at once if absent. */
@@ -90,9 +93,6 @@ export interface SocketAttempt {
 /** A canary of a panel that hangs ends after this long. */
 const CANARY_MS = 10_000;
 
-/** A backlog of calls is a problem only after this long: a cold start isn't one. */
-const BACKLOG_MS = 90_000;
-
 /** Calls reject with a `PanelError`, or at once with the signal's reason when that aborts. */
 export class Gateway {
   /** Emits each change, after it has happened. */
@@ -102,24 +102,33 @@ export class Gateway {
   readonly #scheduler: Scheduler;
   readonly #health: Health;
   readonly #log: PanelLog;
-  #limit: RateLimit;
-  /** Where the panel says that a node's sockets are. */
-  readonly #addresses = new Map<string, string>();
+  readonly #rate: PanelRate;
+  readonly #addresses = new SocketAddresses();
   /** Incremented when the key or the connection changes: results of older calls are ignored. */
   #beginnings = 0;
 
   /** Calls go over HTTP unless `api` is given. */
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
-    const { clock, panel, random = Math.random, limit = new RateLimit(options.clock, options) } = options;
+    const { clock, panel, random = Math.random, share } = options;
+    const { account = new Account(clock, options) } = options;
     this.#options = options;
     this.#api = api;
-    this.#limit = limit;
-    limit.events.on('changed', this.#rateChanged);
     this.#log = new PanelLog(options);
+    this.#rate = new PanelRate({
+      clock,
+      account,
+      share,
+      log: this.#log,
+      limitChanged: (server) => {
+        this.#rateChanged();
+        this.#scheduler.limitChanged(server);
+      },
+      sharingChanged: () => this.#rateChanged(),
+    });
     this.#scheduler = new Scheduler({
       clock,
       panel,
-      limit,
+      limit: account.limit,
       holds: (call) => holdOf(call, this.#health),
       isBlamed: (subject) => this.#health.isBlamed(subject),
       isRejected: (error) => error instanceof PanelError && error.status === 401,
@@ -157,9 +166,11 @@ export class Gateway {
       const problem = this.#problemOf(pathOf(path)) && this.#health.reading(pathOf(path));
       return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
     });
-    const ofRate = pauseProblem(this.#limit, this.#options.clock);
-    const ofOthers = this.#foreign.problem;
-    return [this.#health.reading('consoles'), ...ofPaths, ofRate, ofOthers, this.#backlogProblem].filter(
+    const { clock } = this.#options;
+    const { limit, sharingProblem } = this.#rate;
+    const ofRate = pauseProblem(limit, clock);
+    const ofBacklog = backlogProblem(this.#scheduler.backlog, limit.limitPerMinute, clock.now());
+    return [this.#health.reading('consoles'), ...ofPaths, ofRate, sharingProblem, ofBacklog].filter(
       (problem) => problem !== undefined,
     );
   }
@@ -167,7 +178,10 @@ export class Gateway {
   /** At most two a minute are made for each server. */
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     const credentials = await this.#run('websocket', server, ask, signal);
-    this.#noteAddress(server.id, credentials.socketUrl);
+    const node = this.#health.asked('websocket', server.id)?.node;
+    // Failures at a node's earlier address prove nothing about it.
+    if (node !== undefined && this.#addresses.note(node, credentials.socketUrl))
+      this.#health.forgetSockets(node);
     return credentials;
   }
 
@@ -221,8 +235,7 @@ export class Gateway {
 
   /** Does the panel still give this address for the node's sockets, as far as is known? */
   isCurrent(node: string | undefined, url: string): boolean {
-    const address = node === undefined ? undefined : this.#addresses.get(node);
-    return address === undefined || address === addressOf(url);
+    return this.#addresses.isCurrent(node, url);
   }
 
   /** An attempt to stream the server ended, or its socket, which streamed. */
@@ -242,7 +255,7 @@ export class Gateway {
     const ofNode = node === undefined ? [] : [socketsOf(node)];
     return (
       this.#health.problemOf('panel', pathOf('websocket'), 'consoles', ...ofNode) ??
-      pauseProblem(this.#limit, this.#options.clock, 'websocket')
+      pauseProblem(this.#rate.limit, this.#options.clock, 'websocket')
     );
   }
 
@@ -258,15 +271,15 @@ export class Gateway {
   }
 
   budget(): BudgetReading {
-    const { limitPerMinute, knownLimitPerMinute, isPinned, usedLastMinute } = this.#limit;
-    const paused = pauseProblem(this.#limit, this.#options.clock) !== undefined;
+    const { limitPerMinute, knownLimitPerMinute, isPinned, usedLastMinute } = this.#rate.limit;
+    const paused = pauseProblem(this.#rate.limit, this.#options.clock) !== undefined;
     const queueLength = this.#scheduler.waiting;
     return { limitPerMinute, knownLimitPerMinute, usedLastMinute, queueLength, paused, isPinned };
   }
 
   /** The calls that the servers need. Only if these exceed the rate, deadlines alone are fair. */
   needs(callsPerMinute: number): void {
-    this.#scheduler.isOverbooked = callsPerMinute > this.#limit.limitPerMinute;
+    this.#scheduler.isOverbooked = callsPerMinute > this.#rate.limit.limitPerMinute;
   }
 
   /** Whatever is known of servers and nodes that are no longer asked is forgotten. */
@@ -276,18 +289,16 @@ export class Gateway {
     for (const servers of [use.asked.websocket, use.asked.resources])
       for (const { node } of servers.values()) nodes.add(node);
     this.#scheduler.keepNodes(nodes);
-    for (const node of this.#addresses.keys()) if (!nodes.has(node)) this.#addresses.delete(node);
+    this.#addresses.keep(nodes);
   }
 
   /**
    * The API key changed: forgets refusals of the old one, and uses the limit of the new key's
    * account.
    */
-  keyChanged(limit: RateLimit = this.#limit): void {
-    this.#limit.events.off('changed', this.#rateChanged);
-    this.#limit = limit;
-    limit.events.on('changed', this.#rateChanged);
-    this.#scheduler.keyChanged(limit);
+  keyChanged(account: Account = this.#rate.account): void {
+    this.#rate.use(account);
+    this.#scheduler.keyChanged(account.limit);
     this.#beginAgain(PATHS);
     this.#rateChanged();
   }
@@ -302,7 +313,7 @@ export class Gateway {
   /** Rejects every call, whether waiting or running, and closes the connections. */
   async close(): Promise<void> {
     this.#beginnings += 1;
-    this.#limit.events.off('changed', this.#rateChanged);
+    this.#rate.stop();
     this.#health.stop();
     this.#scheduler.stop();
     this.#log.stop();
@@ -369,8 +380,7 @@ export class Gateway {
     const tries = call.tries();
     const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
     const startedAt = clock.now();
-    const foreign = this.#foreign;
-    const own = foreign.started(startedAt);
+    const own = this.#rate.started();
     const beginning = this.#beginnings;
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
       if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
@@ -380,8 +390,8 @@ export class Gateway {
     try {
       const isCanary = tries === 'panel';
       const asked = isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal);
-      const answer = await counted(asked, foreign, clock);
-      this.#noteRate(call, answer, { foreign, own });
+      const answer = await this.#rate.counted(own, asked);
+      if (this.#rate.learn(call, answer, own)) this.#pathChanged(call.path);
       ended(problemIn(call.path, answer.value), true);
       return answer.value;
     } catch (error) {
@@ -390,7 +400,7 @@ export class Gateway {
       const failure = error instanceof PanelError ? error : undefined;
       const fromPanel = failure?.fromPanel ?? false;
       const facts = fromPanel ? { limitPerMinute: failure?.limitPerMinute } : {};
-      this.#noteRate(call, facts, { foreign, own, failure });
+      if (this.#rate.learn(call, facts, own, failure)) this.#pathChanged(call.path);
       ended(toProblem(error), fromPanel);
       throw error;
     }
@@ -412,31 +422,6 @@ export class Gateway {
     this.#rateChanged();
   }
 
-  /** The calls of others than this exporter, of the account whose calls are made. */
-  get #foreign(): ForeignCalls {
-    return ForeignCalls.of(this.#limit, this.#options.share);
-  }
-
-  /** Learns the limit from a response. A 429 demands a pause; other responses end it. */
-  #noteRate({ path, server }: Call, facts: RateFacts, { foreign, own, failure }: Noted): void {
-    const limit = this.#limit;
-    const throttled = isThrottled(failure) ? failure : undefined;
-    const wasKnown = limit.knownLimitPerMinute !== undefined;
-    const isOther = foreign.saw(own, path, facts, this.#options.clock.now());
-    const reported = facts.limitPerMinute;
-    const limitPerMinute =
-      reported && (isOfConsole(path, reported) ? reported : foreign.allowedPerMinute(reported));
-    if (limit.learn(path, { ...facts, limitPerMinute })) this.#log.learned(limit, wasKnown);
-    if (isOther) {
-      this.#log.shared(foreign.problem);
-      this.#rateChanged();
-    }
-    const pause = throttled && limit.throttled(path, server, throttled, throttled.problem.retryAfterMs);
-    if (pause !== undefined) this.#log.paused(pause);
-    const isOver = throttled === undefined && limit.answered(path, server).includes(path);
-    if (isOver || pause?.scope === path) this.#emit({ of: 'subject', subject: pathOf(path) });
-  }
-
   #healthChanged(change: HealthChange): void {
     if (change.of === 'subject') {
       const { subject } = change;
@@ -450,21 +435,17 @@ export class Gateway {
     this.#emit(change);
   }
 
-  readonly #rateChanged = (): void => this.#emit({ of: 'rate' });
+  #rateChanged(): void {
+    this.#emit({ of: 'rate' });
+  }
+
+  /** A pause of the path began or ended. */
+  #pathChanged(path: Path): void {
+    this.#emit({ of: 'subject', subject: pathOf(path) });
+  }
 
   #emit(change: PanelChange): void {
     this.events.emit('changed', change);
-  }
-
-  /** Undefined unless more calls have waited for a while than the rate carries. */
-  get #backlogProblem(): Problem | undefined {
-    const backlog = this.#scheduler.backlog;
-    const { clock } = this.#options;
-    if (backlog === undefined || clock.now() - backlog.since < BACKLOG_MS) return undefined;
-    const { limitPerMinute } = this.#limit;
-    const minutes = Math.ceil(backlog.calls / limitPerMinute);
-    const detail = `${backlog.calls} calls wait, and ${Number(limitPerMinute.toFixed(1))} a minute are allowed: all are made in about ${minutes} min`;
-    return { cause: 'calls_backlog', detail };
   }
 
   #beginAgain(channels: readonly Channel[]): void {
@@ -473,36 +454,6 @@ export class Gateway {
     this.#health.forget(new Set(channels));
     if (hasBegun) this.#health.check();
   }
-
-  /** Other addresses of the node are outdated, and show nothing about it. */
-  #noteAddress(server: string, socketUrl: string): void {
-    const node = this.#health.asked('websocket', server)?.node;
-    if (node === undefined || !URL.canParse(socketUrl)) return;
-    const address = addressOf(socketUrl);
-    const before = this.#addresses.get(node);
-    this.#addresses.set(node, address);
-    if (before !== undefined && before !== address) this.#health.forgetSockets(node);
-  }
-}
-
-/** The same call, of which the end is counted. */
-async function counted<T>(call: Promise<T>, foreign: ForeignCalls, clock: Clock): Promise<T> {
-  let isAnswered = true;
-  try {
-    return await call;
-  } catch (error) {
-    isAnswered = error instanceof PanelError && error.status !== undefined;
-    throw error;
-  } finally {
-    foreign.ended(isAnswered, clock.now());
-  }
-}
-
-/** What a call is among those of its account, and its failure. */
-interface Noted {
-  readonly foreign: ForeignCalls;
-  readonly own: ReturnType<ForeignCalls['started']>;
-  readonly failure?: PanelError | undefined;
 }
 
 /** Only a response to `/resources` can show that the node has no data. */
@@ -510,10 +461,4 @@ function problemIn(path: Path, value: unknown): Problem | undefined {
   if (path !== 'resources') return undefined;
   const { sample, suspended } = value as Resources;
   return sample === undefined && !suspended ? NO_DATA : undefined;
-}
-
-/** Where a node's sockets are; the path of a socket's address contains the server. */
-function addressOf(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
 }

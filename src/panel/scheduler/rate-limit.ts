@@ -1,5 +1,4 @@
 /** The rate limit of one account: a sliding window of 60 s, pauses, and what other clients use. */
-import { EventEmitter } from 'node:events';
 import type { Clock } from '../../domain/time.ts';
 import type { RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
@@ -72,14 +71,16 @@ function scopesOf(path: Path, server: string): readonly PauseScope[] {
   return path === 'websocket' ? ['account', path, tokensOf(server)] : ['account', path];
 }
 
+/**
+ * More or fewer calls may start than before; with a server, a pause of its tokens may have begun or
+ * ended.
+ */
+export type LimitChanged = (server?: string) => void;
+
 /** Instants are monotonic milliseconds. */
 export class RateLimit {
-  /**
-   * Emits `changed` when more or fewer calls may start than before; with a server if a pause of its
-   * tokens may have ended.
-   */
-  readonly events = new EventEmitter<{ changed: [server?: string] }>();
   readonly #clock: Clock;
+  readonly #changed: LimitChanged;
   #rate: PinnedRate;
   readonly #starts = new SlidingWindow();
   /** The same for panels that count in windows shorter than a minute. */
@@ -95,15 +96,16 @@ export class RateLimit {
   /** By then, the minute in which the panel reported it has ended. */
   #spareUntil = NEVER;
 
-  constructor(clock: Clock, rate: PinnedRate = {}) {
+  constructor(clock: Clock, rate: PinnedRate = {}, changed: LimitChanged = () => undefined) {
     this.#clock = clock;
     this.#rate = rate;
+    this.#changed = changed;
   }
 
   /** Applies another rate; the calls of the last minute still count. */
   pin(rate: PinnedRate): void {
     this.#rate = rate;
-    this.events.emit('changed');
+    this.#changed();
   }
 
   /** The panel counts like this. */
@@ -114,7 +116,7 @@ export class RateLimit {
     this.#defaultPerMinute = defaultPerMinute;
     const part = windowMs / WINDOW_MS;
     this.#burst = part < 1 ? { window: new SlidingWindow(windowMs), part } : undefined;
-    this.events.emit('changed');
+    this.#changed();
   }
 
   /** The most calls within 60 s. */
@@ -196,7 +198,7 @@ export class RateLimit {
   /** A call ended without 429, which ends the pauses that concern it; returns these. */
   answered(path: Path, server: string): readonly PauseScope[] {
     const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
-    if (ended.length > 0) this.events.emit('changed', server);
+    if (ended.length > 0) this.#changed(server);
     return ended;
   }
 
@@ -218,7 +220,7 @@ export class RateLimit {
     if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
     this.#known = limit;
     this.#knownAt = now;
-    if (limit !== before) this.events.emit('changed');
+    if (limit !== before) this.#changed();
     return limit !== before;
   }
 
@@ -247,7 +249,7 @@ export class RateLimit {
     const pause = { scope, until, lengthMs, isRepeated };
     this.#pauses.delete(scope);
     this.#pauses.set(scope, pause);
-    this.events.emit('changed', scope === tokensOf(server) ? server : undefined);
+    this.#changed(scope === tokensOf(server) ? server : undefined);
     return isPaused ? undefined : pause;
   }
 

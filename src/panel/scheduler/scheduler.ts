@@ -62,7 +62,6 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#limit = options.limit;
-    this.#limit.events.on('changed', this.#limitChanged);
     this.#queue = new PQueue({ queueClass: this.#queueClass(), concurrency: PLACES });
   }
 
@@ -145,12 +144,19 @@ export class Scheduler {
 
   /** Another API key is used, with the limit of its account. */
   keyChanged(limit: RateLimit): void {
-    this.#limit.events.off('changed', this.#limitChanged);
     this.#limit = limit;
-    limit.events.on('changed', this.#limitChanged);
     this.#history.keyChanged();
     this.#lines.allOpened();
     this.#kick();
+  }
+
+  /**
+   * More or fewer calls may start. With a server, also its calls are examined that wait for a limit
+   * of their own.
+   */
+  limitChanged(server = NO_SERVER): void {
+    this.#lines.gatesOpened();
+    this.#serverChanged(server);
   }
 
   /** Forgets nodes that no server has any more. */
@@ -163,7 +169,6 @@ export class Scheduler {
     this.#isStopped = true;
     for (const scope of this.#scopes) scope.abort(this.#stopError());
     this.#cancelTimer();
-    this.#limit.events.off('changed', this.#limitChanged);
   }
 
   get #now(): number {
@@ -262,12 +267,6 @@ export class Scheduler {
     for (const id of this.#idsOf.get(server) ?? []) this.#lines.moved(id);
     this.#kick();
   }
-
-  /** Calls that wait for a limit of their own server aren't looked at, unless it is this one's. */
-  readonly #limitChanged = (server = NO_SERVER): void => {
-    this.#lines.gatesOpened();
-    this.#serverChanged(server);
-  };
 
   /** The call that may start now; if there is none, a timer looks again when one may. */
   #first(): Waiting<Job> | undefined {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Account } from '../../../src/panel/account.ts';
 import { Gateway, type PanelGateway } from '../../../src/panel/gateway.ts';
-import { RateLimit } from '../../../src/panel/scheduler/rate-limit.ts';
 import { ACCOUNT_SHARED_ROW } from '../../faults/rows/budget.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -152,7 +152,7 @@ describe('another API key', () => {
     const waiting = connect('b');
     await until(() => expect(gateway.budget().queueLength).toBe(1));
     expect(gateway.budget().usedLastMinute).toBe(2);
-    gateway.keyChanged(new RateLimit(clock, { pinnedPerMinute: 2 }));
+    gateway.keyChanged(new Account(clock, { pinnedPerMinute: 2 }));
     await waiting;
     expect(gateway.budget().usedLastMinute).toBeLessThanOrEqual(2);
   });

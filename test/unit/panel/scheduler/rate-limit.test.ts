@@ -7,7 +7,8 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 
 function limitOf(rate: PinnedRate = {}) {
   const clock = new ManualClock();
-  return { clock, limit: new RateLimit(clock, rate) };
+  const changed = vi.fn<(server?: string) => void>();
+  return { clock, limit: new RateLimit(clock, rate, changed), changed };
 }
 
 const waitMs = ({ clock, limit }: ReturnType<typeof limitOf>) => Math.max(0, limit.opensAt - clock.now());
@@ -58,25 +59,21 @@ describe('the allowed rate', () => {
 
   it('can be pinned later, and then the calls of the last minute still count', async () => {
     const world = limitOf();
-    const told = vi.fn<() => void>();
-    world.limit.events.on('changed', told);
     take(world.limit, 40);
     world.limit.pin({ pinnedPerMinute: 30 });
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(world.changed).toHaveBeenCalledTimes(1);
     expect([world.limit.isPinned, waitMs(world)]).toEqual([true, WINDOW_MS]);
     world.limit.pin({});
     expect([world.limit.isPinned, waitMs(world)]).toEqual([false, 0]);
   });
 
   it('is the lowest of those that the panel reports within a minute', async () => {
-    const { clock, limit } = limitOf();
-    const told = vi.fn<() => void>();
-    limit.events.on('changed', told);
+    const { clock, limit, changed } = limitOf();
     for (let second = 0; second < 60; second += 1) {
       limit.learn('listing', { limitPerMinute: second % 2 === 0 ? 60 : 240 });
       await clock.advance(1_000);
     }
-    expect([limit.knownLimitPerMinute, told.mock.calls.length]).toEqual([60, 1]);
+    expect([limit.knownLimitPerMinute, changed.mock.calls.length]).toEqual([60, 1]);
     await clock.advance(60_000);
     limit.learn('listing', { limitPerMinute: 240 });
     expect(limit.knownLimitPerMinute).toBe(240);
@@ -198,15 +195,13 @@ describe('a pause', () => {
   });
 
   it('tells of its beginning and of its end, once each', () => {
-    const { limit } = limitOf();
-    const told = vi.fn<() => void>();
-    limit.events.on('changed', told);
+    const { limit, changed } = limitOf();
     limit.throttled('backups', 'a', {}, 7_000);
     limit.answered('resources', 'a');
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(changed).toHaveBeenCalledTimes(1);
     limit.answered('backups', 'a');
     limit.answered('backups', 'a');
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(changed).toHaveBeenCalledTimes(2);
   });
 
   it('of the account closes the window, one of a path doesn’t', () => {

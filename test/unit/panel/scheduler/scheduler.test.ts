@@ -28,7 +28,9 @@ type Holds = SchedulerOptions['holds'];
 /** A scheduler whose calls end when the test says so. */
 function scheduled(perMinute = 1_000, holds: Holds = () => undefined, inTurn?: SchedulerOptions['inTurn']) {
   const clock = new ManualClock();
-  const limit = new RateLimit(clock, { pinnedPerMinute: perMinute });
+  const limit = new RateLimit(clock, { pinnedPerMinute: perMinute }, (server) =>
+    scheduler.limitChanged(server),
+  );
   const isRejected = (error: unknown) => error === REJECTED;
   const isBlamed = () => false;
   const scheduler = new Scheduler({ clock, panel: 'main', limit, isRejected, holds, isBlamed, inTurn });

@@ -1,0 +1,30 @@
+/** An account of a panel, whose calls all panels with the same address and key share. */
+import type { Cancel, Clock } from '../domain/time.ts';
+import { ForeignCalls } from './foreign-calls.ts';
+import { type LimitChanged, type PinnedRate, RateLimit } from './scheduler/rate-limit.ts';
+
+export class Account {
+  readonly limit: RateLimit;
+  readonly #watchers = new Set<LimitChanged>();
+  #foreign: ForeignCalls | undefined;
+
+  constructor(clock: Clock, rate: PinnedRate = {}) {
+    this.limit = new RateLimit(clock, rate, (server) => {
+      // A panel that begins to watch because of this change doesn't need it.
+      const watchers = [...this.#watchers];
+      for (const changed of watchers) changed(server);
+    });
+  }
+
+  /** The calls of others than this exporter; `share` is this shard's part of the limit. */
+  foreign(share = 1): ForeignCalls {
+    this.#foreign ??= new ForeignCalls(() => this.limit.limitPerMinute * (1 / share - 1));
+    return this.#foreign;
+  }
+
+  /** Calls `changed` after each change of the limit, until cancelled. */
+  watch(changed: LimitChanged): Cancel {
+    this.#watchers.add(changed);
+    return () => void this.#watchers.delete(changed);
+  }
+}

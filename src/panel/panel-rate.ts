@@ -1,0 +1,114 @@
+/** What the calls of one panel teach about the rate limit of its account. */
+import type { Problem } from '../domain/problems.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
+import type { Account } from './account.ts';
+import { isThrottled, PanelError } from './api.ts';
+import type { ForeignCalls } from './foreign-calls.ts';
+import type { PanelLog } from './panel-log.ts';
+import type { Call } from './scheduler/call.ts';
+import { isOfConsole, type LimitChanged, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';
+
+export interface PanelRateOptions {
+  readonly clock: Clock;
+  readonly account: Account;
+  /** This shard's share of the limit; 1 if absent. */
+  readonly share?: number | undefined;
+  readonly log: Pick<PanelLog, 'learned' | 'shared' | 'paused'>;
+  /** The limit changed, through this panel or another one of the account. */
+  readonly limitChanged: LimitChanged;
+  /** Somebody else uses the account's calls, or no longer. */
+  readonly sharingChanged: () => void;
+}
+
+/** A call of this panel among those of its account. */
+interface OwnCall {
+  readonly foreign: ForeignCalls;
+  readonly own: ReturnType<ForeignCalls['started']>;
+}
+
+export class PanelRate {
+  readonly #options: PanelRateOptions;
+  #account: Account;
+  #unwatch: Cancel;
+
+  constructor(options: PanelRateOptions) {
+    this.#options = options;
+    this.#account = options.account;
+    this.#unwatch = options.account.watch(options.limitChanged);
+  }
+
+  get account(): Account {
+    return this.#account;
+  }
+
+  get limit(): RateLimit {
+    return this.#account.limit;
+  }
+
+  /** Calls of others, as a problem of a panel that works. */
+  get sharingProblem(): Problem | undefined {
+    return this.#foreign.problem;
+  }
+
+  /** The panel is called with the key of this account. */
+  use(account: Account): void {
+    this.#unwatch();
+    this.#account = account;
+    this.#unwatch = account.watch(this.#options.limitChanged);
+  }
+
+  started(): OwnCall {
+    const foreign = this.#foreign;
+    return { foreign, own: foreign.started(this.#options.clock.now()) };
+  }
+
+  /** Resolves or rejects as the call does, after its end has been counted. */
+  async counted<T>({ foreign }: OwnCall, call: Promise<T>): Promise<T> {
+    let isAnswered = true;
+    try {
+      return await call;
+    } catch (error) {
+      isAnswered = error instanceof PanelError && error.status !== undefined;
+      throw error;
+    } finally {
+      foreign.ended(isAnswered, this.#options.clock.now());
+    }
+  }
+
+  /**
+   * Learns from a response. A 429 demands a pause; other responses end it. Returns whether a pause
+   * of the call's path began or ended.
+   */
+  learn(
+    { path, server }: Pick<Call, 'path' | 'server'>,
+    facts: RateFacts,
+    { foreign, own }: OwnCall,
+    failure?: PanelError,
+  ): boolean {
+    const { limit } = this;
+    const { log, clock, sharingChanged } = this.#options;
+    const throttled = isThrottled(failure) ? failure : undefined;
+    const wasKnown = limit.knownLimitPerMinute !== undefined;
+    const isOther = foreign.saw(own, path, facts, clock.now());
+    const reported = facts.limitPerMinute;
+    const limitPerMinute =
+      reported && (isOfConsole(path, reported) ? reported : foreign.allowedPerMinute(reported));
+    if (limit.learn(path, { ...facts, limitPerMinute })) log.learned(limit, wasKnown);
+    if (isOther) {
+      log.shared(foreign.problem);
+      sharingChanged();
+    }
+    const pause = throttled && limit.throttled(path, server, throttled, throttled.problem.retryAfterMs);
+    if (pause !== undefined) log.paused(pause);
+    const isOver = throttled === undefined && limit.answered(path, server).includes(path);
+    return isOver || pause?.scope === path;
+  }
+
+  stop(): void {
+    this.#unwatch();
+  }
+
+  get #foreign(): ForeignCalls {
+    return this.#account.foreign(this.#options.share);
+  }
+}

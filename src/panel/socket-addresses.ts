@@ -1,0 +1,31 @@
+/** The addresses that a panel gives for its nodes' console sockets. */
+
+/** The last address of each node; the path of a socket's address contains the server. */
+export class SocketAddresses {
+  readonly #addresses = new Map<string, string>();
+
+  /** Does the panel still give this address for the node's sockets, as far as is known? */
+  isCurrent(node: string | undefined, url: string): boolean {
+    const address = node === undefined ? undefined : this.#addresses.get(node);
+    return address === undefined || address === addressOf(url);
+  }
+
+  /** The panel gave this address; returns whether the node had another one before. */
+  note(node: string | undefined, url: string): boolean {
+    if (node === undefined || !URL.canParse(url)) return false;
+    const address = addressOf(url);
+    const before = this.#addresses.get(node);
+    this.#addresses.set(node, address);
+    return before !== undefined && before !== address;
+  }
+
+  /** Forgets all other nodes. */
+  keep(nodes: ReadonlySet<string | undefined>): void {
+    for (const node of this.#addresses.keys()) if (!nodes.has(node)) this.#addresses.delete(node);
+  }
+}
+
+function addressOf(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}

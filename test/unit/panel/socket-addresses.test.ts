@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { SocketAddresses } from '../../../src/panel/socket-addresses.ts';
+
+const FIRST = 'wss://node.example.com:8080/api/servers/a/ws';
+
+describe("the address of a node's sockets", () => {
+  it.each([
+    ['another server of the node', 'wss://node.example.com:8080/api/servers/b/ws', false],
+    ['another port', 'wss://node.example.com:443/api/servers/a/ws', true],
+    ['another host', 'wss://other.example.com:8080/api/servers/a/ws', true],
+    ['another scheme', 'ws://node.example.com:8080/api/servers/a/ws', true],
+    ['no address at all', 'none', false],
+  ])('changes, or not, with %s', (_what, url, isChanged) => {
+    const addresses = new SocketAddresses();
+    expect(addresses.note('node', FIRST)).toBe(false);
+    expect(addresses.note('node', url)).toBe(isChanged);
+    expect(addresses.isCurrent('node', FIRST)).toBe(!isChanged);
+  });
+
+  it('is current as long as nothing else is known', () => {
+    const addresses = new SocketAddresses();
+    expect(addresses.note(undefined, FIRST)).toBe(false);
+    expect([addresses.isCurrent(undefined, FIRST), addresses.isCurrent('node', FIRST)]).toEqual([true, true]);
+  });
+
+  it('is forgotten with its node', () => {
+    const addresses = new SocketAddresses();
+    addresses.note('node', FIRST);
+    addresses.note('gone', FIRST);
+    addresses.keep(new Set(['node']));
+    const other = 'wss://other.example.com/ws';
+    expect([addresses.isCurrent('node', other), addresses.isCurrent('gone', other)]).toEqual([false, true]);
+  });
+});
