@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
+import { suspicionOf } from '../../../../src/panel/health/suspicion.ts';
+import { Tallies } from '../../../../src/panel/health/tallies.ts';
+import type { Key } from '../../../../src/panel/health/tally.ts';
+import { pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+
+/** What one server proves about a subject: the time at which its call began and ended, and its group. */
+type Said = readonly [subject: Subject, key: Key, proves: 'works' | 'fails', at: number];
+
+const [TOKENS, POLLS, LIST] = [pathOf('websocket'), pathOf('resources'), pathOf('listing')] as const;
+const SOCKETS = socketsOf('n');
+
+function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subject[] = []) {
+  const isBlamed = (one: Subject) => blamed.includes(one);
+  const tallies = new Tallies(isBlamed);
+  for (const [about, key, proves, at] of said) {
+    const problem = proves === 'fails' ? ({ cause: 'timeout', detail: `at ${at}` } as const) : undefined;
+    const outcome = { startedAt: at, at, problem, signs: NOTHING };
+    tallies.put({ group: tallies.of(about).group(key), outcome, proves, isAsked: true });
+  }
+  const found = suspicionOf(tallies.of(subject), { find: tallies.find, isBlamed });
+  return typeof found === 'object' ? found.detail : found;
+}
+
+const fails = (subject: Subject, key: Key, at: number): Said => [subject, key, 'fails', at];
+const works = (subject: Subject, key: Key, at: number): Said => [subject, key, 'works', at];
+
+it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject[])?]>([
+  ['the panel, after one failure', 'panel', [fails('panel', 'resources', 1)], 'at 1'],
+  ['no panel without a failure', 'panel', [], undefined],
+  [
+    'a path with three failures on two nodes, once another path has worked',
+    POLLS,
+    [fails(POLLS, 'n', 1), fails(POLLS, 'n', 2), fails(POLLS, 'm', 3), works(TOKENS, 'n', 4)],
+    'at 3',
+  ],
+  [
+    'no path while another one has only worked before',
+    POLLS,
+    [works(TOKENS, 'n', 0), fails(POLLS, 'n', 1), fails(POLLS, 'n', 2), fails(POLLS, 'm', 3)],
+    undefined,
+  ],
+  [
+    'no path because of one node among several',
+    POLLS,
+    [...[1, 2, 3].map((at) => fails(POLLS, 'n', at)), works(POLLS, 'm', 1), works(TOKENS, 'n', 4)],
+    undefined,
+  ],
+  ['no path because of a single server', POLLS, [fails(POLLS, 'n', 1), works(TOKENS, 'n', 2)], undefined],
+  ['the server list, after one failure', LIST, [fails(LIST, undefined, 1), works(TOKENS, 'n', 2)], 'at 1'],
+  [
+    'consoles that are denied to two of two servers for the same cause',
+    'consoles',
+    [fails('consoles', 'a', 1), fails('consoles', 'a', 2), works(POLLS, 'n', 3)],
+    'at 2',
+  ],
+  [
+    'no consoles that are denied for different causes',
+    'consoles',
+    [fails('consoles', 'a', 1), fails('consoles', 'b', 2), works(POLLS, 'n', 3)],
+    undefined,
+  ],
+  [
+    'a node, after one of its one server fails as only a node does',
+    SOCKETS,
+    [fails(SOCKETS, 'fails', 1)],
+    'at 1',
+  ],
+  [
+    'a node as soon as the path works elsewhere, if the panel could cause the failures',
+    SOCKETS,
+    [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2)],
+    'unproven',
+  ],
+  [
+    'a node, once the path has worked elsewhere',
+    SOCKETS,
+    [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2), works(TOKENS, 'm', 3)],
+    'at 2',
+  ],
+  [
+    'a node with one failure, if its polls have an outage',
+    SOCKETS,
+    [fails(SOCKETS, 'may fail', 1), works(SOCKETS, undefined, 0)],
+    'at 1',
+    [pollsOf('n')],
+  ],
+])('suspects %s', (_what, subject, said, expected, blamed) => {
+  expect(suspects(subject, said, blamed)).toBe(expected);
+});
