@@ -12,10 +12,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
-const words = process.argv.slice(2);
+const args = process.argv.slice(2);
 
 // Runs before the rest of the program is loaded, because loading takes longer than an impatient service manager waits.
-handleEarlySignals(words);
+handleEarlySignals(args);
 
 const { main } = await import('./commands/program.ts');
 

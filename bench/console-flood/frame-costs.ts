@@ -15,7 +15,7 @@ export interface FrameCosts {
   readonly recordedStats: number;
 }
 
-const { daemonWords, handleFrame } = PTERODACTYL.socket;
+const { daemonNotice, handleFrame } = PTERODACTYL.socket;
 
 /** The number of different frames, so that no result can be cached from the last one. */
 const VARIANTS = 1_024;
@@ -85,7 +85,7 @@ function keepingHandler(): FrameHandler & { readonly last: Sample; lines: number
     lines: 0,
     consoleLine(line) {
       this.lines += 1;
-      daemonWords(line, false);
+      daemonNotice(line, false);
     },
     stats(sample) {
       this.last.copy(sample);

@@ -82,8 +82,8 @@ export function nodeLookup(
   };
   const begin = (hostname: string): Promise<Addresses> => {
     dropOld();
-    const words = `"${hostname}" was not resolved in time`;
-    const late = () => Object.assign(new CodedError(OWN_CODES.lookupTimeout, words), { hostname });
+    const message = `"${hostname}" was not resolved in time`;
+    const late = () => Object.assign(new CodedError(OWN_CODES.lookupTimeout, message), { hostname });
     const { signal } = new AbortController();
     const addresses = bounded({ clock, signal }, timeoutMs, late, (scope) => resolve(hostname, scope));
     const lookup = { addresses, keptUntil: Number.POSITIVE_INFINITY };

@@ -23,7 +23,7 @@ export function socketAddressProblem(address: string, policy: SocketPolicy): Pro
     return { cause: 'socket_address', detail };
   }
   const shown = `socket address "${printable(`${url.protocol}//${url.host}`)}"`;
-  const problem = (cause: CauseCode, words: string): Problem => ({ cause, detail: `${shown}: ${words}` });
+  const problem = (cause: CauseCode, reason: string): Problem => ({ cause, detail: `${shown}: ${reason}` });
   if (url.protocol !== 'wss:' && url.protocol !== 'ws:')
     return problem('socket_address', 'expected the scheme wss');
   if (url.username !== '' || url.password !== '')
@@ -40,7 +40,7 @@ function hostProblem(
   host: string,
   panelHost: string,
   policy: SocketPolicy,
-  problem: (cause: CauseCode, words: string) => Problem,
+  problem: (cause: CauseCode, reason: string) => Problem,
 ): Problem | undefined {
   if (policy.socketHosts !== undefined) {
     const allowed = policy.socketHosts.some((name) => sameHost(name, host));

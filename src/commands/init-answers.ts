@@ -181,7 +181,7 @@ export async function otherAnswers(
 ): Promise<Answers> {
   const { asker, explain } = sources;
   const other = otherScheme(cause, url, flags);
-  if (other !== undefined && (await asker?.confirms(`${other.words} Use ${other.url} instead?`)))
+  if (other !== undefined && (await asker?.confirms(`${other.reason} Use ${other.url} instead?`)))
     return { url: other.url, key };
   const isAsked = flags.url === undefined || asksForKey(flags);
   if (asker === undefined || !isAsked) throw new CommandFailure('nothing was written');
@@ -199,12 +199,12 @@ export async function otherAnswers(
 /** The panel's address with the scheme that its port seems to require; undefined if the problem is another, or a flag is required. */
 function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: AnswerFlags) {
   if (cause === 'https_needed')
-    return { url: url.replace(/^http:/, 'https:'), words: 'The panel requires https.' };
+    return { url: url.replace(/^http:/, 'https:'), reason: 'The panel requires https.' };
   if (cause !== 'tls_plain_port') return undefined;
   const other = url.replace(/^https:/, 'http:');
   if (urlProblem(other, allowInsecure, true) !== undefined) return undefined;
   const risk = isClearText(other) ? ', which sends the API key in clear text' : '';
-  return { url: other, words: `The port speaks http${risk}.` };
+  return { url: other, reason: `The port speaks http${risk}.` };
 }
 
 /** Of a long list, as many options are shown at a time. */

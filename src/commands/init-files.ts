@@ -66,7 +66,7 @@ function attempting(path: string, work: () => void): void {
     work();
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new CommandFailure(existsWords([path]), { cause: error });
+    if (code === 'EEXIST') throw new CommandFailure(existsMessage([path]), { cause: error });
     throw new CommandFailure(`${path} can't be written: ${REASONS[code] ?? code}`, { cause: error });
   }
 }
@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The message that existing files would have to be overwritten. */
-export function existsWords(paths: readonly string[]): string {
+export function existsMessage(paths: readonly string[]): string {
   const what = paths.length === 1 ? 'already exists' : 'already exist';
   const them = paths.length === 1 ? 'it' : 'them';
   return `${paths.join(' and ')} ${what}: add --force to overwrite ${them}, or name other files with --config and --save-key-to`;

@@ -9,7 +9,7 @@ import { parseConfig } from '../config/parse.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import { Printout } from '../doctor/paint.ts';
-import { limitWords, problemBlocks } from '../doctor/render.ts';
+import { limitText, problemBlocks } from '../doctor/render.ts';
 import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import type { ListingType } from '../domain/server.ts';
@@ -32,7 +32,7 @@ import {
   terminalAsker,
 } from './init-answers.ts';
 import { alwaysRunning, expectLines } from './init-expect.ts';
-import { existsWords, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
+import { existsMessage, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
 import { interruptible } from './interruptible.ts';
 import { panelApi } from './panel-api.ts';
 
@@ -232,7 +232,7 @@ async function mayReplace(
 ): Promise<boolean> {
   const taken = [config, ...(keepsKey ? [] : [key])].filter((path) => existsSync(path));
   if (taken.length === 0 || force) return force;
-  if (asker === undefined) throw new CommandFailure(existsWords(taken));
+  if (asker === undefined) throw new CommandFailure(existsMessage(taken));
   const question = `${taken.join(' and ')} ${taken.length === 1 ? 'exists' : 'exist'}. Overwrite?`;
   if (await asker.confirms(question)) return true;
   throw new CommandFailure(STOPPED);
@@ -320,12 +320,12 @@ function written(
 ) {
   const page = Printout.for(process.stdout, process.env);
   const admin = ', an administrator: the key can change everything, so prefer a read-only account';
-  const accountWords =
+  const accountText =
     account === undefined
       ? 'not reported by the panel'
       : printable(account.username) + (account.isAdmin ? admin : '');
   const names = servers.map(({ name }) => name);
-  const serverWords =
+  const serverText =
     names.length === 0
       ? 'none yet: add the account to servers as a subuser, and they are discovered automatically'
       : `${names.length}: ${listed(names, 5)}`;
@@ -333,9 +333,9 @@ function written(
   const [run, file] = [invocation(), shellWord(targets.config)];
   return `${page.wrapped(`The panel at ${url} accepts the key.`)}
 
-${page.wrapped(accountWords, '  account  ')}
-${page.wrapped(serverWords, '  servers  ')}
-${page.wrapped(limitWords(known, allowedOf(known), false), '  limit    ')}
+${page.wrapped(accountText, '  account  ')}
+${page.wrapped(serverText, '  servers  ')}
+${page.wrapped(limitText(known, allowedOf(known), false), '  limit    ')}
 
 ${page.wrapped(`Wrote ${files} (readable only by you)`)}
 

@@ -37,7 +37,7 @@ function commandsFor([word = '']: readonly string[]): readonly string[] {
   return isDefault ? [DEFAULT_COMMAND] : [...COMMANDS.keys()];
 }
 
-async function program(words: readonly string[]): Promise<Command> {
+async function program(args: readonly string[]): Promise<Command> {
   const root = new Command('gameserver-exporter')
     .description(
       'Prometheus exporter for game servers on Pterodactyl, Pelican and panels that speak the same client API',
@@ -56,7 +56,7 @@ Examples:
 Exit codes: 0 success, or stopped by a signal · 1 error · 2 invalid usage
 Run a command with --help for its flags.`,
     );
-  const names = commandsFor(words);
+  const names = commandsFor(args);
   for (const name of names) {
     const command = await COMMANDS.get(name)?.();
     // A default command among others would receive every unknown command as its argument.

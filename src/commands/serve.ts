@@ -67,7 +67,7 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
     .allowExcessArguments()
     .action((file: string | undefined, given: ServeFlags, command: Command) => {
-      // As the default command, it receives the words after the flags.
+      // As the default command, it receives the arguments after the flags.
       const isNamed = command.parent?.args[0] === command.name();
       if (file !== undefined && !isNamed) command.error(`error: unknown command '${file}'`);
       if (command.args.length > 1) command.error(`error: too many arguments: expected only '${file ?? ''}'`);

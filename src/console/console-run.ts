@@ -339,11 +339,11 @@ export class ConsoleRun {
     const record: SessionRecord = {
       target,
       sampledAt: undefined,
-      awaitsWords: false,
+      awaitsNotice: false,
       interrupted: ignore,
       consoleLines: 0,
       socketHost: undefined,
-      daemonWords: ignore,
+      daemonNotice: ignore,
       pollSample: ignore,
       setPolledStaleness: ignore,
       socketSample: ({ state = 'unknown' }) => this.#onState(state),

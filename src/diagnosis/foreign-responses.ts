@@ -7,7 +7,7 @@ import type { CauseCode } from '../domain/problems.ts';
 export interface ForeignResponse {
   readonly status: number;
   /** The page's title, or the message. */
-  readonly words?: string | undefined;
+  readonly message?: string | undefined;
   /** The header `cf-mitigated: challenge`, which Cloudflare sends with every challenge page. */
   readonly isChallenge?: boolean | undefined;
 }
@@ -35,8 +35,11 @@ const CHALLENGE =
   /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall/i;
 
 /** Is the response that of a bot check or firewall, whatever its status? */
-export function isChallenge({ words = '', isChallenge: isMarked = false }: Omit<ForeignResponse, 'status'>) {
-  return isMarked || CHALLENGE.test(words);
+export function isChallenge({
+  message = '',
+  isChallenge: isMarked = false,
+}: Omit<ForeignResponse, 'status'>) {
+  return isMarked || CHALLENGE.test(message);
 }
 
 /** What the statuses that only Cloudflare sends show about the server behind it. */
@@ -56,15 +59,15 @@ const CLOUDFLARE: Readonly<Partial<Record<number, string>>> = {
  * What the response shows about the server behind Cloudflare; undefined if it has none of
  * Cloudflare's own statuses.
  */
-export function cloudflareWords(status: number): string | undefined {
-  const words = CLOUDFLARE[status];
-  return words && `the server behind Cloudflare ${words}`;
+export function cloudflareMeaning(status: number): string | undefined {
+  const message = CLOUDFLARE[status];
+  return message && `the server behind Cloudflare ${message}`;
 }
 
 function kindOf(response: ForeignResponse): ForeignKind | undefined {
-  const { status, words = '' } = response;
-  if (PLAIN_TO_TLS.test(words)) return 'https_needed';
-  if (CLIENT_CERTIFICATE.test(words)) return 'client_certificate';
+  const { status, message = '' } = response;
+  if (PLAIN_TO_TLS.test(message)) return 'https_needed';
+  if (CLIENT_CERTIFICATE.test(message)) return 'client_certificate';
   // Cloudflare marks each of its challenges, and a page that is none may contain the same words:
   // its own rate limit denies access.
   if (status === 429) return response.isChallenge === true ? 'challenge' : undefined;
@@ -100,9 +103,9 @@ const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
  * server.
  */
 export function foreignPanelCause(response: ForeignResponse): CauseCode {
-  const { status, words = '' } = response;
-  if (status < 500 && OF_WINGS.test(words)) return 'url_of_node';
-  if (status < 500 && OTHER_SERVICE.test(words)) return 'not_a_panel';
+  const { status, message = '' } = response;
+  if (status < 500 && OF_WINGS.test(message)) return 'url_of_node';
+  if (status < 500 && OTHER_SERVICE.test(message)) return 'not_a_panel';
   const kind = kindOf(response);
   if (kind !== undefined) return CAUSES_OF[kind][0];
   return OF_PANEL[status] ?? (status < 500 ? 'not_a_panel' : 'panel_error');
@@ -130,8 +133,8 @@ const LOGIN_TITLE = /\b(?:log|sign)[ -]?in\b|\blogin\b/i;
  * login, or anything else, such as PHP's messages in front of the JSON.
  */
 export function pageCause(page: string, response: Omit<ForeignResponse, 'status'>): CauseCode {
-  const { words = '' } = response;
+  const { message = '' } = response;
   if (isChallenge(response)) return 'challenge_page';
-  if (OTHER_SERVICE.test(words)) return 'not_a_panel';
-  return LOGIN_TITLE.test(words) || LOGIN.test(page.slice(0, MAX_SCANNED)) ? 'login_page' : 'bad_answer';
+  if (OTHER_SERVICE.test(message)) return 'not_a_panel';
+  return LOGIN_TITLE.test(message) || LOGIN.test(page.slice(0, MAX_SCANNED)) ? 'login_page' : 'bad_answer';
 }

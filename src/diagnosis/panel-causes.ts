@@ -1,5 +1,5 @@
 // The causes that concern a panel as a whole, or its API key.
-import { CLIENT_KEY_ADVICE, prefixWords } from '../domain/secrets.ts';
+import { CLIENT_KEY_ADVICE, prefixText } from '../domain/secrets.ts';
 import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
@@ -197,7 +197,7 @@ export const KEY_CAUSES = {
     ],
     application_key: [
       'application API key',
-      `The key is for the application API (${prefixWords('application')}), which the client API rejects.`,
+      `The key is for the application API (${prefixText('application')}), which the client API rejects.`,
       CLIENT_KEY_ADVICE,
     ],
     key_two_factor: [

@@ -109,7 +109,7 @@ const OPENSSL_REASONS: readonly (readonly [RegExp, string])[] = [
  * OpenSSL's entries and names of system calls are for programmers: their meaning is shown instead,
  * and the error's code beside it.
  */
-function plainWords(message: string): string {
+function plainMessage(message: string): string {
   const [, refusedBy] = /^connect ECONNREFUSED (\S+)/.exec(message) ?? [];
   if (refusedBy !== undefined) return `connection to ${refusedBy} refused`;
   const reason = OPENSSL_ENTRY.exec(message)?.groups?.['reason'];
@@ -133,14 +133,16 @@ export function readTransportError(error: unknown) {
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
   // For a name with several addresses, the error is an aggregate without a message of its own.
-  const words = errors.map(({ message }) => plainWords(printable(message))).find((message) => message !== '');
+  const plain = errors
+    .map(({ message }) => plainMessage(printable(message)))
+    .find((message) => message !== '');
   return {
     kind: bySentence || byCode,
     /** `unknown` if the error has none. */
     code: codes[0] ?? 'unknown',
     hostname: textsOf('hostname')[0],
     /** On one line and safe to show. */
-    message: words ?? 'unknown error',
+    message: plain ?? 'unknown error',
   };
 }
 

@@ -109,7 +109,7 @@ function named(noun: string, names: readonly string[]): string {
 interface ReportRow {
   readonly name: string;
   readonly result: Shown;
-  readonly words: string;
+  readonly text: string;
 }
 
 function panelBlock(panel: PanelReport, page: Printout): string {
@@ -129,14 +129,14 @@ function panelRows(panel: PanelReport): readonly ReportRow[] {
   const own = problems.filter((problem) => problem.nodes.length + problem.servers.length === 0);
   const rows: ReportRow[] = own
     .filter(({ cause }) => !OF_LIMIT.has(cause))
-    .map(({ cause, result }) => ({ name: 'API', result, words: CAUSES[cause].title }));
+    .map(({ cause, result }) => ({ name: 'API', result, text: CAUSES[cause].title }));
   if (up) {
     const result = own.find(({ cause }) => OF_LIMIT.has(cause))?.result ?? 'ok';
-    rows.unshift({ name: 'API', result: 'ok', words: 'responds and accepts the API key' });
+    rows.unshift({ name: 'API', result: 'ok', text: 'responds and accepts the API key' });
     const { knownLimitPerMinute: known, limitPerMinute, isPinned } = panel.budget;
-    const limit = limitWords(known, limitPerMinute, isPinned);
-    const words = `${limit}; ${rounded(panel.needs.requiredCallsPerMinute)} needed`;
-    rows.push({ name: 'limit', result, words });
+    const limit = limitText(known, limitPerMinute, isPinned);
+    const text = `${limit}; ${rounded(panel.needs.requiredCallsPerMinute)} needed`;
+    rows.push({ name: 'limit', result, text });
   }
   return servers.length === 0 ? rows : [...rows, serversRow(servers)];
 }
@@ -149,7 +149,7 @@ const OF_LIMIT: ReadonlySet<CauseCode> = new Set([
 ]);
 
 /** The rate limit that the panel reports, and how much of it is used. */
-export function limitWords(known: number | undefined, perMinute: number, isPinned: boolean): string {
+export function limitText(known: number | undefined, perMinute: number, isPinned: boolean): string {
   const allowed = rounded(perMinute);
   if (isPinned) return `${allowed} calls per minute, set by \`requests_per_minute\``;
   return known === undefined
@@ -161,7 +161,7 @@ function serversRow(servers: readonly ServerReport[]): ReportRow {
   const healthy = servers.filter(({ result }) => result === 'ok').length;
   const result =
     (['failed', 'untested'] as const).find((one) => servers.some((it) => it.result === one)) ?? 'ok';
-  return { name: 'servers', result, words: `${healthy} of ${servers.length} without problems` };
+  return { name: 'servers', result, text: `${healthy} of ${servers.length} without problems` };
 }
 
 /** The servers of a panel, one row each; of many, only those with problems. */
@@ -194,7 +194,7 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
     ...problems.map(({ cause }) => CAUSES[cause].title),
     ...(held === undefined ? [] : [held]),
   ];
-  return { name, result, words: parts.join('; ') };
+  return { name, result, text: parts.join('; ') };
 }
 
 const RESULT_COLUMNS = 9;
@@ -203,11 +203,11 @@ const RESULT_COLUMNS = 9;
 function rowsOf(rows: readonly ReportRow[], page: Printout): readonly string[] {
   const names = rows.map(({ name }) => printable(name));
   const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => stringWidth(name)))) + 2;
-  return rows.map(({ result, words }, index) => {
+  return rows.map(({ result, text }, index) => {
     const name = names[index] ?? '';
     const isLong = stringWidth(name) > MAX_NAME;
     const head = isLong ? ' '.repeat(2 + columns) : `  ${padded(name, columns)}`;
-    const row = page.wrapped(words, head + padded(paintResult(result, page), RESULT_COLUMNS));
+    const row = page.wrapped(text, head + padded(paintResult(result, page), RESULT_COLUMNS));
     return isLong ? `${page.wrapped(name, '  ')}\n${row}` : row;
   });
 }

@@ -56,7 +56,7 @@ export function selectionOf(
       servers: selected.filter((one) => one.rule === query && one.query !== undefined).length,
     })),
     not_queried: notQueried(selected),
-    queried_at: counted(targets.filter(({ query }) => query !== undefined).map(placeWords)),
+    queried_at: counted(targets.filter(({ query }) => query !== undefined).map(placeText)),
     unmatched: unmatchedPatterns(name, discover, listed),
   };
 }
@@ -101,7 +101,7 @@ function notQueried(selected: readonly Selected[]): readonly Counted[] {
   );
 }
 
-function placeWords(target: ServerTarget): string {
+function placeText(target: ServerTarget): string {
   const place = queryPlace(target);
   if ('cause' in place) return `nowhere: ${place.detail}`;
   const { query, address, namedPort } = target;

@@ -24,13 +24,13 @@ const { either, ...others } = API_KEY_PREFIXES;
  */
 const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
 
-/** The prefixes of a kind of API key, in words. */
-export function prefixWords(kind: keyof typeof API_KEY_PREFIXES): string {
+/** The prefixes of a kind of API key, as a phrase. */
+export function prefixText(kind: keyof typeof API_KEY_PREFIXES): string {
   return API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
 }
 
 /** What to do about an application key. */
-export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixWords('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
+export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixText('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
 
 export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
   return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));

@@ -9,7 +9,7 @@ export type Logger = Readonly<
 >;
 
 /**
- * The kinds of server events in the log, the field `event` of its lines: the words for an event of
+ * The kinds of server events in the log, the field `event` of its lines: the titles of an event of
  * one server and of several, and for what the exporter does about it.
  */
 export const SERVER_EVENTS = {

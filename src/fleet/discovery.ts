@@ -336,8 +336,8 @@ export class Discovery {
   #logWalk({ problem, complete }: ListingWalk, before: ListingState, isRefused: boolean): void {
     const { panel, log, gateway } = this.#options;
     const { known, shortSince } = this.#state;
-    const say = (level: 'debug' | 'info' | 'warn', words: string, fields: Partial<Problem> = {}) =>
-      log[level]({ panel, ...fields }, `panel ${panel}: ${words}`);
+    const say = (level: 'debug' | 'info' | 'warn', text: string, fields: Partial<Problem> = {}) =>
+      log[level]({ panel, ...fields }, `panel ${panel}: ${text}`);
     if (complete && before.shortSince === undefined && shortSince !== undefined)
       say('info', 'the server list lacks more than half of the known servers: keeping them for 30 min');
     const discovers = this.#rules !== undefined;

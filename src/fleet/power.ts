@@ -2,7 +2,7 @@
 
 import { type LastStop, NO_STOPS, type StopReason } from '../domain/reading.ts';
 import { isOff, isOn, type Sample, type SampleSource, type ServerState } from '../domain/server.ts';
-import type { DaemonWords } from '../panel/dialect.ts';
+import type { DaemonNotice } from '../panel/dialect.ts';
 
 /** A state as a `status` event or a sample shows it. */
 interface StateSeen {
@@ -21,7 +21,7 @@ interface StateSeen {
 /** Something seen of one server's power. Instants are monotonic milliseconds. */
 export type Seen =
   | StateSeen
-  | { readonly seen: 'words'; readonly at: number; readonly words: DaemonWords }
+  | { readonly seen: 'notice'; readonly at: number; readonly notice: DaemonNotice }
   /**
    * Events may have been missed until now: the next state is not a transition, and nothing further
    * explains the latest stop.
@@ -38,9 +38,9 @@ export interface Stop extends LastStop {
    * after a gap or by a poll.
    */
   readonly seen: 'happening' | 'after a gap' | 'by a poll';
-  /** The kinds of words that the daemon printed on it, and when it last did. */
-  readonly words: readonly DaemonWords['kind'][];
-  readonly wordsAt: number;
+  /** The kinds of notices that the daemon printed about it, and when it last did. */
+  readonly notices: readonly DaemonNotice['kind'][];
+  readonly noticedAt: number;
 }
 
 /** Before anything was seen. */
@@ -71,7 +71,7 @@ export const NOTHING_SEEN = {
   lastStop: undefined as Stop | undefined,
   /**
    * Those that the daemon may still explain, in order: a server that is restarted at once can stop
-   * again before its words came.
+   * again before its notices came.
    */
   pending: [] as readonly Stop[],
   /** The stops that the latest observations decided, in order. */
@@ -132,7 +132,7 @@ const LATE_STOPPING_MS = 2_000;
  */
 const MAX_PENDING = 3;
 
-/** How long after `offline` the exporter waits for the daemon's words on a stop. */
+/** How long after `offline` the exporter waits for the daemon's notices about a stop. */
 const WORDS_MS = 10_000;
 
 /** The line about an aborted restart follows the others at once, at most this much later. */
@@ -145,7 +145,7 @@ export function explain(observations: readonly Seen[], before: Power = NOTHING_S
 
 function after(before: Power, observation: Seen): Power {
   if (observation.seen === 'state') return afterState(before, observation);
-  if (observation.seen === 'words') return afterWords(before, observation.words, observation.at);
+  if (observation.seen === 'notice') return afterNotice(before, observation.notice, observation.at);
   const now = observation.seen === 'gap' ? Number.POSITIVE_INFINITY : observation.at;
   const next = decidedWhile(before, (power) => (decisionDueAt(power) ?? Number.NaN) <= now);
   return observation.seen === 'gap' ? { ...next, isUnbroken: false } : next;
@@ -164,10 +164,11 @@ export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): bool
  */
 export function decisionDueAt({ pending: [first] }: Power): number | undefined {
   if (first === undefined) return undefined;
-  const { at, words, wordsAt } = first;
+  const { at, notices, noticedAt } = first;
   const isExplained =
-    (words.includes('exit code') && words.includes('out of memory')) || words.includes('restart disabled');
-  return isExplained ? Math.max(at + LATE_STOPPING_MS, wordsAt + LAST_WORD_MS) : at + WORDS_MS;
+    (notices.includes('exit code') && notices.includes('out of memory')) ||
+    notices.includes('restart disabled');
+  return isExplained ? Math.max(at + LATE_STOPPING_MS, noticedAt + LAST_WORD_MS) : at + WORDS_MS;
 }
 
 function afterState(before: Power, seen: StateSeen): Power {
@@ -260,13 +261,13 @@ function started(power: Power, at: number): Power {
   return { ...power, owesStart: false, startedAt: at, starts: power.starts + 1, isRestartAborted: false };
 }
 
-const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, words: [] };
+const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, notices: [] };
 
 function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
   // Words come within moments, so those that come now are about this stop.
   const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
   const whileDown = before.isRestored || undefined;
-  const stop = { ...UNEXPLAINED, at, run: before.starts, seen, wordsAt: at, whileDown };
+  const stop = { ...UNEXPLAINED, at, run: before.starts, seen, noticedAt: at, whileDown };
   const wasDiskFull = at - before.diskFullAt <= DISK_FULL_MS;
   const power = { ...undecided, diskFullAt: Number.NEGATIVE_INFINITY };
   if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
@@ -278,17 +279,17 @@ function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = fa
   );
 }
 
-function afterWords(before: Power, words: DaemonWords, at: number): Power {
-  const { kind } = words;
+function afterNotice(before: Power, notice: DaemonNotice, at: number): Power {
+  const { kind } = notice;
   if (kind === 'disk full') return { ...before, diskFullAt: at };
   // A daemon prints each of its sentences once for each stop.
   let power = decidedWhile(
     before,
-    ({ pending: [first, second] }) => second !== undefined && first?.words.includes(kind) === true,
+    ({ pending: [first, second] }) => second !== undefined && first?.notices.includes(kind) === true,
   );
   const [stop, ...others] = power.pending;
   const isExplained = stop !== undefined && at - stop.at <= WORDS_MS;
-  if (isExplained) power = { ...power, pending: [explained(stop, words, at), ...others] };
+  if (isExplained) power = { ...power, pending: [explained(stop, notice, at), ...others] };
   // Without crash detection, the daemon prints no exit code, but as with one that gives up, nothing
   // restarts the server.
   if (kind === 'restart disabled')
@@ -302,14 +303,14 @@ function afterWords(before: Power, words: DaemonWords, at: number): Power {
   return { ...power, isRestartAborted: power.isRestartAborted || isExplained || isFailedRestart };
 }
 
-function explained(stop: Stop, words: DaemonWords, wordsAt: number): Stop {
-  const { kind } = words;
-  if (stop.words.includes(kind)) return { ...stop, wordsAt };
-  const next = { ...stop, wordsAt, words: [...stop.words, kind] };
-  if (kind === 'out of memory') return words.killed ? { ...next, reason: 'out_of_memory' } : next;
+function explained(stop: Stop, notice: DaemonNotice, noticedAt: number): Stop {
+  const { kind } = notice;
+  if (stop.notices.includes(kind)) return { ...stop, noticedAt };
+  const next = { ...stop, noticedAt, notices: [...stop.notices, kind] };
+  if (kind === 'out of memory') return notice.killed ? { ...next, reason: 'out_of_memory' } : next;
   if (kind !== 'exit code') return next;
-  const reason = words.code === 0 ? 'exited' : 'crashed';
-  return { ...next, exitCode: words.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
+  const reason = notice.code === 0 ? 'exited' : 'crashed';
+  return { ...next, exitCode: notice.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
 }
 
 /** Decides pending stops with what is known, in order, as long as the first is to be decided. */

@@ -6,7 +6,7 @@ import type { Logger } from '../domain/telemetry.ts';
 
 /**
  * Logs the problems of a panel's fleet, each when it appears or changes, with figures that explain
- * it, and when it ends, if there are words for that; those with the same words end together.
+ * it, and when it ends, if there is a text for that; problems with the same text end together.
  */
 export function problemLog(panel: string, log: Logger, ended: Partial<Record<CauseCode, string>> = {}) {
   let before: readonly Problem[] = [];
@@ -17,9 +17,9 @@ export function problemLog(panel: string, log: Logger, ended: Partial<Record<Cau
       log.warn({ ...figures, panel, cause, detail }, `panel ${panel}: ${problemLine(problem)}`);
     }
     for (const { cause } of before) {
-      const words = ended[cause];
-      if (words !== undefined && !now.some((one) => ended[one.cause] === words))
-        log.info({ panel }, `panel ${panel}: ${words}`);
+      const ending = ended[cause];
+      if (ending !== undefined && !now.some((one) => ended[one.cause] === ending))
+        log.info({ panel }, `panel ${panel}: ${ending}`);
     }
     before = now;
   };

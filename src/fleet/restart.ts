@@ -77,8 +77,8 @@ function restoreDecided(kept: KeptStop, at: number): Stop {
     whileDown,
     run: 0,
     seen: 'after a gap',
-    words: [],
-    wordsAt: stoppedAt,
+    notices: [],
+    noticedAt: stoppedAt,
   };
 }
 

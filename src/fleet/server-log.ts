@@ -71,13 +71,13 @@ function writeOthers(log: Logger, { level, total, others }: Minute): void {
   const [first] = all;
   if (first === undefined) return;
   const { panel, event, cause } = first;
-  const words = SERVER_EVENTS[shownEvent(first)];
+  const title = SERVER_EVENTS[shownEvent(first)];
   const events = total - FULL_LINES;
   const names = all.map(({ server }) => server);
   const nodes = [...new Set(all.flatMap(({ node }) => node ?? []))];
-  const what = others.size === 1 ? words.one : words.many;
+  const what = others.size === 1 ? title.one : title.many;
   const times = events > others.size ? `, ${events} times` : '';
-  const ending = 'next' in words ? `; ${words.next}` : '';
+  const ending = 'next' in title ? `; ${title.next}` : '';
   const node = nodes.length === 1 ? nodes[0] : undefined;
   log[level](
     { panel, event, cause, node, servers: others.size, events, first: names.slice(0, NAMES_SHOWN) },

@@ -25,7 +25,7 @@ import {
 } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
-import type { DaemonWords } from '../panel/dialect.ts';
+import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import {
   decisionDueAt,
@@ -128,7 +128,7 @@ export class ServerRecord implements ServerReading {
   }
 
   /** The node may still explain the latest stop; it does within seconds. */
-  get awaitsWords(): boolean {
+  get awaitsNotice(): boolean {
     return this.#power.pending.length > 0;
   }
 
@@ -261,7 +261,7 @@ export class ServerRecord implements ServerReading {
       reason: reasonSince(since, last),
       stoppedForSeconds: last === undefined ? Number.NaN : (now - last.at) / 1_000,
       isRestartAborted,
-      isStopAwaited: this.awaitsWords,
+      isStopAwaited: this.awaitsNotice,
     });
     return reason !== undefined;
   }
@@ -311,13 +311,13 @@ export class ServerRecord implements ServerReading {
     if (this.isFresh(now)) this.#past.seen(this.state, now, this.#isDown(now));
   }
 
-  daemonWords(words: DaemonWords, now: number): void {
+  daemonNotice(notice: DaemonNotice, now: number): void {
     const { isRestartAborted } = this.#power;
-    this.#see({ seen: 'words', at: now, words });
+    this.#see({ seen: 'notice', at: now, notice });
     const { lastStop } = this.#power;
     // What the daemon prints about a stop that is still pending is logged with the stop.
-    const isNewsOfLast = this.#power.isRestartAborted && !isRestartAborted && !this.awaitsWords;
-    if (isNewsOfLast && lastStop !== undefined) this.#tell({ ...lastStop, words: [words.kind] });
+    const isNewsOfLast = this.#power.isRestartAborted && !isRestartAborted && !this.awaitsNotice;
+    if (isNewsOfLast && lastStop !== undefined) this.#tell({ ...lastStop, notices: [notice.kind] });
     this.#showInStrip(now);
   }
 

@@ -10,7 +10,7 @@ import type { ConditionChange, SessionLog } from '../session/session-context.ts'
 interface SessionLine {
   readonly event?: ServerEvent;
   readonly level: 'debug' | 'info' | 'warn';
-  readonly words: string;
+  readonly text: string;
 }
 
 /**
@@ -22,10 +22,10 @@ export function sessionLog(log: Logger): SessionLog {
   return {
     conditionChanged: ({ target, node }, change) => {
       const { condition, problem } = change.now;
-      const { event, level, words } = lineOf(change, target.mode);
+      const { event, level, text } = lineOf(change, target.mode);
       const { cause, detail } = problem ?? {};
       const fields = { ...subjectOf(target, node), event, condition, cause, detail };
-      log[level](fields, `server ${target.name}${words}`);
+      log[level](fields, `server ${target.name}${text}`);
     },
     socketMoved: ({ target, node }, from, to) => {
       const fields = { ...subjectOf(target, node), event: 'moved', from, to };
@@ -40,22 +40,22 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
   const again = wasLost || (condition === 'streaming' && (wasFallback || hasStreamed)) ? ' again' : '';
   if (condition === 'polling' && problem !== undefined)
-    return { event: 'fallback', level: 'info', words: ' is polled' };
+    return { event: 'fallback', level: 'info', text: ' is polled' };
   if (condition === 'streaming' || condition === 'polling') {
     // That a server is polled until its socket opens is planned.
     const level = condition === 'streaming' || mode === 'poll' ? 'info' : 'debug';
-    const words = ` is ${condition === 'polling' ? 'polled' : condition}${again}`;
-    return { event: again ? `${condition}_again` : condition, level, words };
+    const text = ` is ${condition === 'polling' ? 'polled' : condition}${again}`;
+    return { event: again ? `${condition}_again` : condition, level, text };
   }
   if (problem === undefined || (condition !== 'failing' && condition !== 'blocked'))
-    return { level: 'debug', words: ` is ${condition}` };
+    return { level: 'debug', text: ` is ${condition}` };
   if (condition === 'failing') {
     const event = before.condition === 'streaming' ? 'closed' : 'failing';
-    const words =
+    const text =
       problem.cause === 'closed'
         ? `: ${problem.detail}; reconnecting`
         : ` can't be monitored: ${withRemedy(problem)}`;
-    return { event, level: levelOf(problem), words };
+    return { event, level: levelOf(problem), text };
   }
   // A failure was logged with this cause: that the polls are refused for it as well is no second
   // warning.
@@ -63,8 +63,8 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
   const reason = blocked ?? shortTitle(problem.cause);
   // The panel's own message often contains the state already.
   const named = problem.detail.toLowerCase().includes(reason) ? '' : ` (${reason})`;
-  const words = ` is blocked${named}: ${withRemedy(problem)}`;
-  return { event: 'blocked', level: isRepeated ? 'debug' : levelOf(problem), words };
+  const text = ` is blocked${named}: ${withRemedy(problem)}`;
+  return { event: 'blocked', level: isRepeated ? 'debug' : levelOf(problem), text };
 }
 
 function levelOf({ cause }: Problem): SessionLine['level'] {

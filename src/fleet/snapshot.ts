@@ -21,7 +21,7 @@ import { stuckProblem } from './stuck.ts';
 /** The parts of a record that a snapshot shows as they are. */
 interface Shown extends Pick<ServerReading, 'target' | 'status' | 'node'> {
   readonly consoleLines: number;
-  readonly awaitsWords: boolean;
+  readonly awaitsNotice: boolean;
   readonly backups: BackupsReading | undefined;
   readonly schedules: SchedulesReading | undefined;
 }
@@ -104,7 +104,7 @@ export function snapshotOf(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts:
     stops: power.stops,
     last_stop: lastStop,
     off_reason: isOff(state) ? reasonSince(since, last) : undefined,
-    is_stop_awaited: record.awaitsWords,
+    is_stop_awaited: record.awaitsNotice,
     unwanted_stops: unwantedStops.map((stop) => stopOf(stop, origin)),
     last_exit_code: power.lastExitCode,
     automatic_restart_aborted: Number(power.isRestartAborted),

@@ -10,13 +10,13 @@ export function logStop(
   { target, node }: Pick<ServerReading, 'target' | 'node'>,
   stop: Stop,
 ): void {
-  const { reason, exitCode, words: said } = stop;
+  const { reason, exitCode, notices: said } = stop;
   const isCrash = reason === 'crashed' || reason === 'out_of_memory';
   const code = exitCode === undefined ? [] : [`exit code ${exitCode}`];
   const facts = reason === 'out_of_memory' ? [...code, 'out of memory'] : code;
   const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
-  const warn = (event: ServerEvent, words: string) =>
-    log.warn({ ...subjectOf(target, node), event, exitCode }, `server ${target.name} ${words}`);
+  const warn = (event: ServerEvent, text: string) =>
+    log.warn({ ...subjectOf(target, node), event, exitCode }, `server ${target.name} ${text}`);
   if (reason === 'disk_full') warn(reason, 'was stopped by its node: disk limit exceeded');
   // An event of its own: otherwise, a summary would hide it among many crashes.
   else if (said.includes('restart aborted')) {

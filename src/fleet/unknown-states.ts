@@ -4,7 +4,7 @@ import type { ServerReading } from '../domain/reading.ts';
 import { printable } from '../domain/secrets.ts';
 import { type Logger, subjectOf } from '../domain/telemetry.ts';
 
-/** So many words for unknown states are logged for a panel: it may invent them. */
+/** How many unknown states are logged for a panel, which may invent them. */
 const MAX_UNKNOWN_STATES = 10;
 
 /** Logs each state that the exporter doesn't know, once for a panel. */

@@ -126,9 +126,9 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
 /**
  * The numbers of servers by panel and word, which are 0 for every word of every configured panel.
  */
-function tally(fleet: FleetReading, words: readonly string[], wordOf: (server: ServerReading) => string) {
+function tally(fleet: FleetReading, kinds: readonly string[], wordOf: (server: ServerReading) => string) {
   const counts = new Map(
-    fleet.panels().map(({ name }) => [name, new Map(words.map((word) => [word, 0]))] as const),
+    fleet.panels().map(({ name }) => [name, new Map(kinds.map((word) => [word, 0]))] as const),
   );
   for (const server of fleet.servers()) {
     const word = wordOf(server);

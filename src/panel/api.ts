@@ -2,7 +2,7 @@
  * The client API of one panel: makes a call and decodes its response, or finds the cause of its
  * failure.
  */
-import { cloudflareWords, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
+import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
 import { problemOfBlamed } from '../diagnosis/outcome.ts';
 import {
   OWN_CODES,
@@ -55,7 +55,7 @@ const MAX_SMALL_BODY_BYTES = MIB;
  */
 const MAX_PARTS = 200_000;
 
-/** No longer response is parsed again for the panel's words. */
+/** No longer response is parsed again for the panel's message. */
 const MAX_QUOTED_LENGTH = 65_536;
 
 /** The panel's client API. */
@@ -289,8 +289,8 @@ type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute
 /** The problem behind any rejection of a call. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof PanelError) return error.problem;
-  const words = error instanceof Error ? error.message : String(error);
-  return { cause: 'unexpected', detail: printable(words) };
+  const message = error instanceof Error ? error.message : String(error);
+  return { cause: 'unexpected', detail: printable(message) };
 }
 
 /** A response other than success, with what is needed to explain it. */
@@ -317,12 +317,11 @@ export function refusalError(refusal: HttpRefusal): PanelError {
     `${request} returned ${status}`,
     detail && `"${detail}"`,
     target,
-    form === 'foreign' && cloudflareWords(status),
+    form === 'foreign' && cloudflareMeaning(status),
   ];
-  const words = parts.filter(Boolean).join(': ');
   const problem: Problem = {
     cause: causeOf(refusal, body),
-    detail: words,
+    detail: parts.filter(Boolean).join(': '),
     retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
   return new PanelError(problem, {
@@ -338,7 +337,7 @@ function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   const isForeign = body.form === 'foreign';
   if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
   const cause = isForeign
-    ? foreignPanelCause({ status, words: body.detail, isChallenge: refusal.isChallenge })
+    ? foreignPanelCause({ status, message: body.detail, isChallenge: refusal.isChallenge })
     : dialect.refusals.cause({
         ...body,
         endpoint,
@@ -375,7 +374,7 @@ function unreadableError(
   const body = isQuoted ? refusals.read(text, contentType) : undefined;
   const quoted = body?.detail === undefined ? '' : `: "${body.detail}"`;
   const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
-  const cause = pageCause(isPage ? text : '', { words: body?.detail, isChallenge });
+  const cause = pageCause(isPage ? text : '', { message: body?.detail, isChallenge });
   return new PanelError({ cause, detail }, { status, cause: problem });
 }
 
@@ -402,7 +401,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
   const { kind, code, message, hostname } = read;
   const cause = timeoutCause(panelTransportCause(kind, destination), destination.endpoint);
   const named = withCode(read);
-  const words = (): string => {
+  const describe = (): string => {
     if (kind === 'proxy' || kind === 'oversize') return message;
     if (kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
     if (kind === 'timeout')
@@ -415,7 +414,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
     if (kind === 'refused') return named;
     return `${kind.startsWith('tls') ? 'TLS with' : 'connecting to'} ${host} failed: ${named}`;
   };
-  return new PanelError({ cause, detail: `${request}: ${words()}` }, { cause: error });
+  return new PanelError({ cause, detail: `${request}: ${describe()}` }, { cause: error });
 }
 
 /** The `status` label for a call without a response. */

@@ -223,7 +223,7 @@ export interface PanelRefusal extends ErrorBody {
 }
 
 /** What a daemon prints on a server's console about the end of a run. */
-export type DaemonWords =
+export type DaemonNotice =
   | { readonly kind: 'crash detected' }
   | { readonly kind: 'exit code'; readonly code: number }
   | { readonly kind: 'out of memory'; readonly killed: boolean }
@@ -234,7 +234,7 @@ export type DaemonWords =
 /** A node's message about a token. */
 export interface JwtError {
   /** The same for every server. */
-  readonly words: string;
+  readonly message: string;
   /** A new token would be accepted. */
   readonly isFixable: boolean;
   /** It responds to a token, and doesn't replace an event that was withheld. */
@@ -261,17 +261,17 @@ export interface SocketCodec {
     from?: number,
     to?: number,
   ) => boolean;
-  /** The daemon text about a stop in a console frame; undefined if there is none. */
-  readonly daemonWords: (frame: Buffer, isStopToExplain: boolean) => DaemonWords | 'unreadable' | undefined;
+  /** The notice of the daemon about a stop in a console frame; undefined if there is none. */
+  readonly daemonNotice: (frame: Buffer, isStopToExplain: boolean) => DaemonNotice | 'unreadable' | undefined;
   /** Why a node, or a proxy in front of it, refused to open a socket, and its text. */
   readonly readUpgradeRefusal: (refusal: UpgradeRefusal) => {
     readonly cause: CauseCode;
-    readonly words: string | undefined;
+    readonly message: string | undefined;
   };
   /** Why the far end closed the socket. */
   readonly closeCause: (code: number) => CauseCode;
   /** Why a node responded to this token with `jwt error`. */
-  readonly jwtErrorCause: (words: string, token?: string) => CauseCode;
+  readonly jwtErrorCause: (message: string, token?: string) => CauseCode;
   /** The permissions that a token lists; undefined if it can't be read. */
   readonly permissionsOf: (token: string) => readonly string[] | undefined;
 }
@@ -312,7 +312,7 @@ export interface FrameHandler {
   tokenEnding(): void;
   jwtError(error: JwtError): void;
   /** The node failed to handle a message, such as the token. */
-  daemonError(words: string): void;
+  daemonError(message: string): void;
   /** A backup of the server completed, successfully or not. */
   backupCompleted(): void;
 }

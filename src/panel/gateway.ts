@@ -385,8 +385,8 @@ export class Gateway {
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
       if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
     };
-    const words = `no response to a ${call.path} call within ${CANARY_MS / 1_000} s`;
-    const late = () => new PanelError({ cause: 'timeout', detail: words });
+    const detail = `no response to a ${call.path} call within ${CANARY_MS / 1_000} s`;
+    const late = () => new PanelError({ cause: 'timeout', detail: detail });
     try {
       const isCanary = tries === 'panel';
       const asked = isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal);

@@ -74,14 +74,14 @@ export class PanelLog {
   paused({ scope, lengthMs, isRepeated }: Pause): void {
     const { log, panel } = this.#options;
     const seconds = Math.ceil(lengthMs / 1_000);
-    const words =
+    const limitedCalls =
       scope === 'account'
         ? `no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower \`requests_per_minute\`.`
         : `no calls for ${scope} for ${seconds} s. Only these are limited, by the panel or by a proxy in front of it.`;
     const level = isRepeated || scope.startsWith('tokens of ') ? 'debug' : 'warn';
     log[level](
       { panel, cause: 'rate_limited', seconds },
-      `panel ${panel}: rate limit exceeded (429): ${words}`,
+      `panel ${panel}: rate limit exceeded (429): ${limitedCalls}`,
     );
   }
 

@@ -294,4 +294,4 @@ export function proxyRefused({ origin, setting }: Proxy, target: string, status:
 }
 
 /** The message shows the proxy without its password, and what to change. */
-const proxyError = (words: string, cause?: unknown) => new CodedError(OWN_CODES.proxy, words, { cause });
+const proxyError = (message: string, cause?: unknown) => new CodedError(OWN_CODES.proxy, message, { cause });

@@ -26,9 +26,9 @@ export async function allowedAddresses(
   policy: QueryPolicy,
   resolve: (name: string) => ReturnType<ResolveName>,
 ): Promise<readonly string[] | Problem> {
-  const unresolved = (words: string): Problem => ({
+  const unresolved = (reason: string): Problem => ({
     cause: 'query_dns',
-    detail: `"${printable(host)}"${words}`,
+    detail: `"${printable(host)}"${reason}`,
   });
   const isNamed = (one: string) =>
     policy.queryHosts?.some((named) => canonicalHost(named) === canonicalHost(one)) === true;
@@ -42,10 +42,10 @@ export async function allowedAddresses(
   }
   if (addresses.length === 0) return unresolved(' has no address');
   for (const address of isNamed(host) ? [] : addresses) {
-    const words = isNamed(address) ? undefined : refusal(address, policy);
-    if (words === undefined) continue;
+    const reason = isNamed(address) ? undefined : refusal(address, policy);
+    if (reason === undefined) continue;
     const shown = address === host ? address : `"${printable(host)}" resolves to ${address}`;
-    return { cause: 'query_address_not_allowed', detail: `${shown}: ${words}` };
+    return { cause: 'query_address_not_allowed', detail: `${shown}: ${reason}` };
   }
   return addresses.slice(0, MAX_ADDRESSES);
 }

@@ -27,10 +27,10 @@ export function queryPlace({
   const host = configured?.host ?? listed?.host ?? '';
   const port = configured?.port ?? listed?.port;
   if (host !== '' && port !== undefined) return { host, port, isQueryPort: configured?.port !== undefined };
-  return { cause: 'query_address_missing', detail: missingWords(configured, listed) };
+  return { cause: 'query_address_missing', detail: missingAddress(configured, listed) };
 }
 
-function missingWords(configured: Endpoint | undefined, listed: Endpoint | undefined): string {
+function missingAddress(configured: Endpoint | undefined, listed: Endpoint | undefined): string {
   if (configured !== undefined)
     return 'query.address has no port, and the server list has no default allocation';
   if (listed === undefined) return 'the server list has no default allocation';

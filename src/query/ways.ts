@@ -45,8 +45,11 @@ export const QUERY_FAILURES = [
 export class QueryError extends Error {
   readonly failure: (typeof QUERY_FAILURES)[number];
 
-  constructor(words = "the response can't be read", failure: QueryError['failure'] = 'query_wrong_protocol') {
-    super(words);
+  constructor(
+    message = "the response can't be read",
+    failure: QueryError['failure'] = 'query_wrong_protocol',
+  ) {
+    super(message);
     this.failure = failure;
   }
 }

@@ -1,6 +1,6 @@
 // Why an attempt to stream a server failed, by what its node sent.
 
-import { cloudflareWords } from '../diagnosis/foreign-responses.ts';
+import { cloudflareMeaning } from '../diagnosis/foreign-responses.ts';
 import { nodeTransportCause, readTransportError, withCode } from '../diagnosis/transport.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
@@ -28,18 +28,18 @@ export function upgradeFailure({ response, error }: RefusedUpgrade, way: Upgrade
     const cause = nodeTransportCause(read.kind, proxied);
     const { kind, code } = read;
     const named = withCode(read);
-    const words = (): string => {
+    const describe = (): string => {
       if (kind === 'refused') return named;
       if (kind === 'cut') return `the node closed the connection (${code})`;
       if (kind === 'protocol') return `the node's response can't be read: ${named}`;
       return `connecting to the node failed: ${named}`;
     };
-    return { reason: 'connect_failed', problem: { cause, detail: words() } };
+    return { reason: 'connect_failed', problem: { cause, detail: describe() } };
   }
   const { status } = response;
-  const { cause, words } = readUpgradeRefusal(response);
-  const said = words === undefined ? '' : `: "${words}"`;
-  const meaning = cloudflareWords(status);
+  const { cause, message } = readUpgradeRefusal(response);
+  const said = message === undefined ? '' : `: "${message}"`;
+  const meaning = cloudflareMeaning(status);
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
   const why = meaning === undefined ? '' : `: ${meaning}`;
   const problem = { cause, detail: `the node rejected the socket upgrade (${status})${said}${why}${sent}` };
@@ -64,8 +64,8 @@ export function jwtFailure(
   { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,
   token?: string,
 ): Failure {
-  const words = printable(text);
-  return refusedToken(jwtErrorCause(words, token), `the node rejected the token: "${words}"`);
+  const message = printable(text);
+  return refusedToken(jwtErrorCause(message, token), `the node rejected the token: "${message}"`);
 }
 
 /**

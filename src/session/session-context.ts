@@ -5,7 +5,7 @@ import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
-import type { DaemonWords, SocketCodec } from '../panel/dialect.ts';
+import type { DaemonNotice, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { InTurn } from './connect-pacer.ts';
 import type { SocketTimeouts } from './machine-steps.ts';
@@ -49,8 +49,8 @@ export interface SessionRecord {
   stateHint(state: ServerState, now: number): void;
   consoleLines: number;
   /** Has the server just stopped, so that the daemon may explain it on the console? */
-  readonly awaitsWords: boolean;
-  daemonWords(words: DaemonWords, now: number): void;
+  readonly awaitsNotice: boolean;
+  daemonNotice(notice: DaemonNotice, now: number): void;
   /** The host and port that the panel gives for the server's socket. */
   socketHost: string | undefined;
   pollSample(sample: Sample, requestedAt: number, now: number): void;

@@ -147,9 +147,9 @@ export class Streamer implements SocketListener, FrameHandler {
 
   consoleLine(frame: Buffer): void {
     this.#record.consoleLines += 1;
-    const words = this.#context.sockets.codec.daemonWords(frame, this.#record.awaitsWords);
-    if (words === 'unreadable') this.unreadable();
-    else if (words !== undefined) this.#record.daemonWords(words, this.#context.clock.now());
+    const notice = this.#context.sockets.codec.daemonNotice(frame, this.#record.awaitsNotice);
+    if (notice === 'unreadable') this.unreadable();
+    else if (notice !== undefined) this.#record.daemonNotice(notice, this.#context.clock.now());
   }
 
   stats(sample: Sample): void {
@@ -171,15 +171,15 @@ export class Streamer implements SocketListener, FrameHandler {
     this.happened({ type: 'tokenEnding', epoch: this.#socketEpoch });
   }
 
-  jwtError({ words, isFixable: fixable, answersToken }: JwtError): void {
+  jwtError({ message, isFixable: fixable, answersToken }: JwtError): void {
     if (fixable) this.#record.interrupted();
     const token = tokenOf(this.#machine)?.value;
-    const failure = () => jwtFailure(words, this.#context.sockets.codec, token);
+    const failure = () => jwtFailure(message, this.#context.sockets.codec, token);
     this.happened({ type: 'jwtError', epoch: this.#socketEpoch, fixable, answersToken, failure });
   }
 
-  daemonError(words: string): void {
-    const failure = () => daemonFailure(words);
+  daemonError(message: string): void {
+    const failure = () => daemonFailure(message);
     this.happened({ type: 'daemonError', epoch: this.#socketEpoch, failure });
   }
 

@@ -297,8 +297,8 @@ export class ConsoleConnection {
   /** How a token is refused (application/src/server/websocket/jwt.rs and remote/jwt.rs of calagopus/wings). */
   #refusal({ event, text }: RefusedToken): 'drop' | [event: RefusedToken['event'], text: string] {
     if (!this.#farEnd.forgetsTokens) return [event, text];
-    const words = event === 'jwt error' ? FORGETFUL_WORDS.get(text) : undefined;
-    return words === undefined ? 'drop' : [event, `invalid token: ${words}`];
+    const meaning = event === 'jwt error' ? FORGETFUL_WORDS.get(text) : undefined;
+    return meaning === undefined ? 'drop' : [event, `invalid token: ${meaning}`];
   }
 
   async #authenticate(token: string): Promise<void> {

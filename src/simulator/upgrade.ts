@@ -27,10 +27,10 @@ export function handleUpgrade(
   const server = uuid === undefined ? undefined : host.findByUuid(uuid);
   const { checksOrigin, maxUnauthenticated, forgetsTokens } = FAR_ENDS[host.settings.panel];
   if (server === undefined || server.node !== node) {
-    const words = forgetsTokens
+    const message = forgetsTokens
       ? '{"errors":["server not found"]}'
       : '{"error":"The requested resource does not exist on this instance."}';
-    refuse(socket, 404, words);
+    refuse(socket, 404, message);
     return;
   }
   if (server.nodeDown) {

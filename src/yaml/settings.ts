@@ -137,9 +137,9 @@ export function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
   return { anyOf: [...alternatives, { type: 'string', pattern: '\\$\\{' }] };
 }
 
-export function oneOf<const T extends string>(words: readonly T[]) {
-  const read = (text: string) => words.find((word) => word === text);
-  return scalar(`one of ${words.join(', ')}`, { read, json: orVariable({ enum: words }) });
+export function oneOf<const T extends string>(values: readonly T[]) {
+  const read = (text: string) => values.find((word) => word === text);
+  return scalar(`one of ${values.join(', ')}`, { read, json: orVariable({ enum: values }) });
 }
 
 export function flag() {

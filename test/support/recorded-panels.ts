@@ -59,7 +59,7 @@ const frameSchema = z.strictObject({
   payload: z.unknown().optional(),
   /** The handler's calls that the frame leads to, and what it shows about a stop. */
   read: z.array(z.unknown()).optional(),
-  words: z.unknown().optional(),
+  notice: z.unknown().optional(),
 });
 
 const dialogueSchema = z.strictObject({

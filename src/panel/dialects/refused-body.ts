@@ -12,8 +12,8 @@ export function readBody(
   contentType: string,
   own: (body: Fields) => ErrorBody | undefined,
 ): ErrorBody {
-  const { detail: words = '', ...body } = bodyOf(text, contentType, own);
-  return { ...body, detail: printable(words) || undefined };
+  const { detail: message = '', ...body } = bodyOf(text, contentType, own);
+  return { ...body, detail: printable(message) || undefined };
 }
 
 /** The same with the message as it is. */
@@ -21,7 +21,7 @@ function bodyOf(text: string, contentType: string, own: (body: Fields) => ErrorB
   const body = asFields(parseJson(text));
   if (body !== undefined) return own(body) ?? { form: 'foreign', detail: foreignMessage(body) };
   const isPage = /html/i.test(contentType) || /^\s*</.test(text);
-  return { form: 'foreign', detail: isPage ? pageWords(text) : firstLine(text) };
+  return { form: 'foreign', detail: isPage ? pageTitle(text) : firstLine(text) };
 }
 
 function foreignMessage(body: Fields): string | undefined {
@@ -33,11 +33,11 @@ function foreignMessage(body: Fields): string | undefined {
 const MESSAGE_FIELDS = ['message', 'detail', 'title', 'error'] as const;
 
 function messageIn(fields: Fields = {}): string | undefined {
-  return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((words) => words !== undefined);
+  return MESSAGE_FIELDS.map((key) => asText(fields[key])).find((message) => message !== undefined);
 }
 
 /** The page's title, or its first line of text. */
-function pageWords(page: string): string | undefined {
+function pageTitle(page: string): string | undefined {
   const head = page.slice(0, MAX_SCANNED);
   // Bounded repeats keep the cost of a hostile page proportional to its length. A text that is cut off may end within a secret.
   const title = /<title[^>]{0,100}>([^<]{0,400})</i.exec(head)?.[1];

@@ -39,8 +39,8 @@ export function* jsonView(source: BoardSource): Generator<string, void, void> {
 }
 
 function summaryOf(servers: readonly Snapshot[]) {
-  const amounts = (words: readonly string[], found: readonly string[]) =>
-    Object.fromEntries(words.map((word) => [word, found.filter((one) => one === word).length]));
+  const amounts = (names: readonly string[], found: readonly string[]) =>
+    Object.fromEntries(names.map((word) => [word, found.filter((one) => one === word).length]));
   const states = servers.map(({ state }) => state);
   const conditions = servers.map(({ condition }) => condition);
   return {

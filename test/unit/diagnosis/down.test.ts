@@ -95,10 +95,10 @@ it('the newest point of the strip is red exactly if the row is, whatever happene
             'streaming',
           );
         else if (event === 'exit code 0' || event === 'exit code 1')
-          record.daemonWords({ kind: 'exit code', code: Number(event.at(-1)) }, now);
-        else if (event === 'out of memory') record.daemonWords({ kind: event, killed: true }, now);
+          record.daemonNotice({ kind: 'exit code', code: Number(event.at(-1)) }, now);
+        else if (event === 'out of memory') record.daemonNotice({ kind: event, killed: true }, now);
         else if (event === 'restart aborted' || event === 'disk full')
-          record.daemonWords({ kind: event }, now);
+          record.daemonNotice({ kind: event }, now);
         else {
           state = event;
           record.stateHint(event, now);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { NO_STOPS, type StopReason } from '../../../src/domain/reading.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { decisionDueAt, explain, isExpectedAt, type Power, type Seen } from '../../../src/fleet/power.ts';
-import type { DaemonWords } from '../../../src/panel/dialect.ts';
+import type { DaemonNotice } from '../../../src/panel/dialect.ts';
 
 const AT = 1_000_000;
 const LATER = 3_600_000;
 
-/** What the daemon prints, by the words that stand for it here; everything else is a state, or a gap in the socket. */
-const WORDS: Readonly<Record<string, DaemonWords>> = {
+/** What the daemon prints, by its name here; everything else is a state, or a gap in the socket. */
+const NOTICES: Readonly<Record<string, DaemonNotice>> = {
   detected: { kind: 'crash detected' },
   aborted: { kind: 'restart aborted' },
   disabled: { kind: 'restart disabled' },
@@ -25,8 +25,8 @@ const WORDS: Readonly<Record<string, DaemonWords>> = {
 function seen(text: string): Seen {
   const [ms, what = ''] = text.split(' ');
   const at = AT + Number(ms);
-  const words = WORDS[what];
-  if (words !== undefined) return { seen: 'words', at, words };
+  const notice = NOTICES[what];
+  if (notice !== undefined) return { seen: 'notice', at, notice };
   return what === 'gap'
     ? { seen: 'gap' }
     : { seen: 'state', source: 'status', at, state: what as ServerState };
@@ -39,7 +39,7 @@ function after(events: string, untilMs = LATER): Power {
 }
 
 describe('the reason for a stop', () => {
-  it.each<[title: string, words: string, reason: StopReason]>([
+  it.each<[title: string, notices: string, reason: StopReason]>([
     ['a crash', 'detected code1 notKilled', 'crashed'],
     ['a kill by someone else', 'detected code137 notKilled', 'crashed'],
     ['out of memory', 'detected code137 killed', 'out_of_memory'],
@@ -56,10 +56,10 @@ describe('the reason for a stop', () => {
     ['lines in a different order', 'killed code137 detected', 'out_of_memory'],
     ['disabled crash detection', 'disabled', 'unknown'],
     ['no lines', '', 'unknown'],
-  ])('is what the daemon prints after it: %s', (_title, words, reason) => {
+  ])('is what the daemon prints after it: %s', (_title, notices, reason) => {
     const events = [
       '0 offline',
-      ...words
+      ...notices
         .split(' ')
         .filter(Boolean)
         .map((word) => `50 ${word}`),
@@ -107,7 +107,7 @@ describe('the reason for a stop', () => {
 
   it('includes whether the node gave up restarting the server, which is shown until the next start', () => {
     const crash = '0 offline, 10 detected, 10 code1, 10 notKilled, 10 aborted';
-    const lastStop = { words: expect.arrayContaining(['restart aborted']), exitCode: 1 };
+    const lastStop = { notices: expect.arrayContaining(['restart aborted']), exitCode: 1 };
     expect(after(crash)).toMatchObject({ isRestartAborted: true, lastExitCode: 1, lastStop });
     expect(after(`${crash}, 5000 starting`).isRestartAborted).toBe(false);
   });
@@ -189,7 +189,7 @@ describe('two stops within moments', () => {
             ...shifted(second[1], secondAt),
           ]
             .map(
-              ([ms, what], index) => [ms + (what in WORDS ? (lateness[index % 8] ?? 0) : 0), what] as const,
+              ([ms, what], index) => [ms + (what in NOTICES ? (lateness[index % 8] ?? 0) : 0), what] as const,
             )
             .toSorted(([one], [other]) => one - other);
           const timed = events.flatMap(([ms, what]): Seen[] => [
@@ -246,7 +246,7 @@ it('at most three stops wait for their reasons, however many states a node sends
 
 it('no stop is counted twice or forgotten, whatever a game prints', () => {
   const what = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...Object.keys(WORDS)) },
+    { weight: 6, arbitrary: fc.constantFrom(...Object.keys(NOTICES)) },
     { weight: 4, arbitrary: fc.constantFrom('offline', 'running', 'starting', 'stopping', 'gap') },
   );
   fc.assert(

@@ -39,9 +39,9 @@ class View {
 
   exits(code: number, ...more: readonly 'restart aborted'[]): void {
     this.status('offline');
-    this.record.daemonWords({ kind: 'exit code', code }, this.now);
-    this.record.daemonWords({ kind: 'out of memory', killed: false }, this.now);
-    for (const kind of more) this.record.daemonWords({ kind }, this.now);
+    this.record.daemonNotice({ kind: 'exit code', code }, this.now);
+    this.record.daemonNotice({ kind: 'out of memory', killed: false }, this.now);
+    for (const kind of more) this.record.daemonNotice({ kind }, this.now);
     this.after(10);
     this.record.decideStop(this.now);
   }
@@ -254,7 +254,7 @@ const SCENES: readonly Scene[] = [
     title: 'a stop half a minute after the daemon reported the disk as full has that reason',
     before: (view) => {
       runs(view);
-      view.record.daemonWords({ kind: 'disk full' }, view.now);
+      view.record.daemonNotice({ kind: 'disk full' }, view.now);
     },
     downSeconds: 30,
     first: (view) => view.frame(OFF),

@@ -163,7 +163,7 @@ describe('state changes', () => {
   it('show the reason of a stop with its own change, even if others followed before it was known', () => {
     pass('running');
     record.stateHint('offline', at());
-    record.daemonWords({ kind: 'exit code', code: 1 }, at());
+    record.daemonNotice({ kind: 'exit code', code: 1 }, at());
     record.stateHint('starting', at() + 3_000);
     record.decideStop(at() + 10_000);
     expect(record.history(at() + 10_000, clock).state_changes).toMatchObject([
@@ -258,7 +258,7 @@ describe('the strip of two hours', () => {
     second = 1_200;
     stream(60);
     record.stateHint('offline', at());
-    record.daemonWords({ kind: 'exit code', code: 1 }, at());
+    record.daemonNotice({ kind: 'exit code', code: 1 }, at());
     expect(strip()).toBe('u59o1;r60');
     record.decideStop(at() + 10_000);
     expect(strip()).toBe('u59d1;r60o11');
@@ -270,7 +270,7 @@ describe('stops', () => {
     record.stateHint('running', at());
     stream(1);
     record.stateHint('offline', at());
-    record.daemonWords({ kind: 'exit code', code: 1 }, at());
+    record.daemonNotice({ kind: 'exit code', code: 1 }, at());
     record.decideStop(at() + 10_000);
     second += 20;
   };

@@ -45,8 +45,8 @@ class Driven {
   }
 
   jwtError(text: string, afterMs = 0): void {
-    const failure = () => jwtFailure(words, PTERODACTYL.socket);
-    const { words, answersToken } = readJwtError(text);
+    const failure = () => jwtFailure(message, PTERODACTYL.socket);
+    const { message, answersToken } = readJwtError(text);
     this.dispatch(
       { type: 'jwtError', epoch: this.state.epoch, fixable: true, answersToken, failure },
       afterMs,

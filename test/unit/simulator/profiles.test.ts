@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDaemonWords } from '../../../src/panel/dialects/daemon-words.ts';
+import { readDaemonNotice } from '../../../src/panel/dialects/daemon-notices.ts';
 import type { ConsoleConnection } from '../../../src/simulator/connection.ts';
 import { Faults } from '../../../src/simulator/faults.ts';
 import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
@@ -13,7 +13,7 @@ const REPORT = ['crash detected', 'exit code', 'out of memory'];
 function receive(into: string[], frame: Buffer): void {
   const { event, args } = JSON.parse(frame.toString()) as { event: string; args: string[] };
   if (event === 'status') into.push(args[0] ?? '');
-  const words = event === 'console output' ? readDaemonWords(args[0] ?? '') : undefined;
+  const words = event === 'console output' ? readDaemonNotice(args[0] ?? '') : undefined;
   if (words !== undefined) into.push(words.kind);
 }
 

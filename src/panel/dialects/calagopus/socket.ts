@@ -5,7 +5,7 @@ import { frameReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket.ts';
 import { readRefusal } from './refusals.ts';
 
 /** What the daemon responds instead of opening a socket (application/src/server/websocket/handler.rs). */
-const OWN_REFUSALS: readonly (readonly [status: number, words: RegExp, cause: CauseCode])[] = [
+const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
   // Sockets of one address that haven't authenticated yet: 32 by default. A limit of all is off by default (config.rs).
   [429, /too many connections/i, 'too_many_handshakes'],
   [404, /server not found/i, 'server_not_on_node'],
@@ -17,8 +17,8 @@ const OWN_REFUSALS: readonly (readonly [status: number, words: RegExp, cause: Ca
  */
 const INVALID = /^invalid token\b/i;
 
-function readJwtError(words: string): JwtError {
-  return { words, isFixable: INVALID.test(words), answersToken: false };
+function readJwtError(message: string): JwtError {
+  return { message, isFixable: INVALID.test(message), answersToken: false };
 }
 
 export const CALAGOPUS_SOCKET: SocketCodec = {
@@ -26,10 +26,10 @@ export const CALAGOPUS_SOCKET: SocketCodec = {
   handleFrame: frameReader(readJwtError),
   readUpgradeRefusal: (refusal) => {
     const { status, body = '', contentType = '' } = refusal;
-    const { detail: words, form } = readRefusal(body, contentType);
-    const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(words ?? ''));
+    const { detail: message, form } = readRefusal(body, contentType);
+    const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(message ?? ''));
     if (form === 'foreign' || own === undefined) return PTERODACTYL_SOCKET.readUpgradeRefusal(refusal);
-    return { cause: own[2], words };
+    return { cause: own[2], message };
   },
-  jwtErrorCause: (words) => (INVALID.test(words) ? 'token_clock' : 'token_refused'),
+  jwtErrorCause: (message) => (INVALID.test(message) ? 'token_clock' : 'token_refused'),
 };

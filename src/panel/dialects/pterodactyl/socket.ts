@@ -5,7 +5,7 @@ import { parseServerState, Sample } from '../../../domain/server.ts';
 import {
   type ClientMessage,
   type Credentials,
-  type DaemonWords,
+  type DaemonNotice,
   type DecodedFrame,
   type FrameHandler,
   type JwtError,
@@ -14,7 +14,7 @@ import {
   type SocketCodec,
   type UpgradeRefusal,
 } from '../../dialect.ts';
-import { readDaemonWords } from '../daemon-words.ts';
+import { readDaemonNotice } from '../daemon-notices.ts';
 import { asFields, asText, type Fields, parseJson, valueIn } from '../wire.ts';
 import { decodeErrorBody } from './refusals.ts';
 import { decodeStats, STATS_READER } from './stats.ts';
@@ -196,7 +196,7 @@ const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
   ['auth success', (handler) => handler.authenticated()],
   ['token expiring', (handler) => handler.tokenEnding()],
   ['token expired', (handler) => handler.tokenEnding()],
-  ['daemon error', (handler, words = '') => handler.daemonError(errorWords(words))],
+  ['daemon error', (handler, message = '') => handler.daemonError(withoutIdentifier(message))],
   [BACKUP_COMPLETED, (handler) => handler.backupCompleted()],
 ]);
 
@@ -224,19 +224,19 @@ function handleStatus(handler: FrameHandler, state: string | undefined): void {
 }
 
 /** Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON writes an escape as six bytes. */
-const MAX_WORDS_FRAME_BYTES = 1_024;
+const MAX_NOTICE_FRAME_BYTES = 1_024;
 
 /**
  * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. Unless a stop needs an explanation,
  * only the line about a full disk is recognized, because that one precedes the stop.
  */
-function daemonWords(frame: Buffer, isStopToExplain: boolean): DaemonWords | 'unreadable' | undefined {
-  if (frame.length > MAX_WORDS_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
+function daemonNotice(frame: Buffer, isStopToExplain: boolean): DaemonNotice | 'unreadable' | undefined {
+  if (frame.length > MAX_NOTICE_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
   const message = decodeFrame(frame);
   if ('bad' in message) return message.bad === 'not_json' ? 'unreadable' : undefined;
   const [line] = message.args;
-  const words = line === undefined ? undefined : readDaemonWords(line);
-  return isStopToExplain || words?.kind === 'disk full' ? words : undefined;
+  const notice = line === undefined ? undefined : readDaemonNotice(line);
+  return isStopToExplain || notice?.kind === 'disk full' ? notice : undefined;
 }
 
 /** Only the sentence about a full disk is longer than this. */
@@ -262,7 +262,7 @@ function endsAlike(frame: Buffer, at: number): boolean {
 }
 
 /** What daemons respond instead of opening a socket. */
-const OWN_REFUSALS: readonly (readonly [status: number, words: RegExp, cause: CauseCode])[] = [
+const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
   // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies remove the text.
   [403, /^(?:forbidden)?$/i, 'origin'],
   // pelican/wings, router/router_server_ws.go.
@@ -287,10 +287,10 @@ const OWN_REFUSALS: readonly (readonly [status: number, words: RegExp, cause: Ca
  */
 function readUpgradeRefusal(refusal: UpgradeRefusal) {
   const { status, body = '', contentType = '', isChallenge } = refusal;
-  const { detail: words } = decodeErrorBody(body, contentType);
-  const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(words ?? ''));
+  const { detail: message } = decodeErrorBody(body, contentType);
+  const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(message ?? ''));
   const cause = isChallenge === true ? undefined : own?.[2];
-  return { cause: cause ?? foreignUpgradeCause({ status, words, isChallenge }), words };
+  return { cause: cause ?? foreignUpgradeCause({ status, message, isChallenge }), message };
 }
 
 function foreignUpgradeCause(response: ForeignResponse): CauseCode {
@@ -317,30 +317,30 @@ const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 
 /** Errors are sentences; a node may send longer texts endlessly. */
-const MAX_WORDS = 1_024;
+const MAX_MESSAGE_LENGTH = 1_024;
 
 /** Daemons prefix an error that responds to a message with a random identifier, which would make every server's error different. */
 const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
 
 /** The message of a `jwt error` or `daemon error` without the identifier. */
-export function errorWords(text: string): string {
+export function withoutIdentifier(text: string): string {
   return text.replace(IDENTIFIER, '');
 }
 
 /** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
 export function readJwtError(text: string): JwtError {
-  const words = errorWords(text);
-  return { words, isFixable: isFixedByNewToken(words), answersToken: words !== text };
+  const message = withoutIdentifier(text);
+  return { message, isFixable: isFixedByNewToken(message), answersToken: message !== text };
 }
 
 /** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
-const isFixedByNewToken = (words: string) => TIMES.test(words.slice(0, MAX_WORDS));
+const isFixedByNewToken = (message: string) => TIMES.test(message.slice(0, MAX_MESSAGE_LENGTH));
 
 /** Why a node responded to this token with `jwt error`. */
-function jwtErrorCause(words: string, token = ''): CauseCode {
-  if (isFixedByNewToken(words)) return 'token_clock';
-  if (/uuid mismatch/i.test(words)) return 'token_wrong_server';
-  if (!/permission/i.test(words)) return 'token_refused';
+function jwtErrorCause(message: string, token = ''): CauseCode {
+  if (isFixedByNewToken(message)) return 'token_clock';
+  if (/uuid mismatch/i.test(message)) return 'token_wrong_server';
+  if (!/permission/i.test(message)) return 'token_refused';
   // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
   const isGranted = permissionsOf(token)?.some((one) => one === '*' || one === 'websocket.connect');
   return isGranted === true ? 'token_version' : 'no_console_permission';
@@ -351,7 +351,7 @@ export const PTERODACTYL_SOCKET: SocketCodec = {
   encode: encodeMessage,
   decode: decodeFrame,
   handleFrame: frameReader(readJwtError),
-  daemonWords,
+  daemonNotice,
   readUpgradeRefusal,
   closeCause,
   jwtErrorCause,

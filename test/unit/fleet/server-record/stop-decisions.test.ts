@@ -28,9 +28,9 @@ const messages = () => log.lines.map(({ level, message }) => `${level} ${message
 
 async function crash(code: number, killed: boolean, isAborted = false): Promise<void> {
   record.stateHint('offline', clock.now());
-  record.daemonWords({ kind: 'exit code', code }, clock.now());
-  record.daemonWords({ kind: 'out of memory', killed }, clock.now());
-  if (isAborted) record.daemonWords({ kind: 'restart aborted' }, clock.now());
+  record.daemonNotice({ kind: 'exit code', code }, clock.now());
+  record.daemonNotice({ kind: 'out of memory', killed }, clock.now());
+  if (isAborted) record.daemonNotice({ kind: 'restart aborted' }, clock.now());
   await clock.advance(2_000);
 }
 
@@ -38,13 +38,13 @@ it.each([100, 3_000])(
   'a restart that fails %i ms after a crash leaves the server expected to run',
   async (startMs) => {
     record.stateHint('offline', clock.now());
-    record.daemonWords({ kind: 'exit code', code: 1 }, clock.now());
-    record.daemonWords({ kind: 'out of memory', killed: false }, clock.now());
+    record.daemonNotice({ kind: 'exit code', code: 1 }, clock.now());
+    record.daemonNotice({ kind: 'out of memory', killed: false }, clock.now());
     record.stateHint('starting', clock.now());
     await clock.advance(startMs);
     record.stateHint('stopping', clock.now());
     record.stateHint('offline', clock.now());
-    record.daemonWords({ kind: 'restart aborted' }, clock.now());
+    record.daemonNotice({ kind: 'restart aborted' }, clock.now());
     await clock.advance(20_000);
     const { stops, expected_running, automatic_restart_aborted } = record.snapshot(clock.now(), clock);
     expect({ stops, expected_running, automatic_restart_aborted }).toEqual({
@@ -101,7 +101,7 @@ describe('a stop', () => {
 
   it('on a node without crash detection is logged as one after which nothing restarts the server', async () => {
     record.stateHint('offline', clock.now());
-    record.daemonWords({ kind: 'restart disabled' }, clock.now());
+    record.daemonNotice({ kind: 'restart disabled' }, clock.now());
     await clock.advance(2_000);
     expect(messages()).toEqual([
       'warn server creative stopped by itself; crash detection is disabled, so the node does not restart it',
@@ -114,7 +114,7 @@ describe('a stop', () => {
   });
 
   it('because of a full disk is logged', () => {
-    record.daemonWords({ kind: 'disk full' }, clock.now());
+    record.daemonNotice({ kind: 'disk full' }, clock.now());
     record.stateHint('offline', clock.now());
     expect(messages()).toEqual(['warn server creative was stopped by its node: disk limit exceeded']);
   });

@@ -9,10 +9,10 @@ describe("a token that Calagopus' daemon refuses", () => {
     ['invalid token: token has invalid issued at time', true, 'token_clock'],
     ['invalid token: token has been denied', true, 'token_clock'],
     ['unable to acquire socket jwt', false, 'token_refused'],
-  ])('"%s"', (words, isFixable, cause) => {
+  ])('"%s"', (message, isFixable, cause) => {
     const calls: unknown[] = [];
     const ignore = () => undefined;
-    handleFrame(Buffer.from(JSON.stringify({ event: 'jwt error', args: [words] })), false, {
+    handleFrame(Buffer.from(JSON.stringify({ event: 'jwt error', args: [message] })), false, {
       telemetry: {},
       unreadable: ignore,
       consoleLine: ignore,
@@ -24,8 +24,8 @@ describe("a token that Calagopus' daemon refuses", () => {
       backupCompleted: ignore,
       jwtError: (error) => calls.push(error),
     });
-    expect(calls).toEqual([{ words, isFixable, answersToken: false }]);
-    expect(jwtErrorCause(words)).toBe(cause);
+    expect(calls).toEqual([{ message, isFixable, answersToken: false }]);
+    expect(jwtErrorCause(message)).toBe(cause);
   });
 });
 

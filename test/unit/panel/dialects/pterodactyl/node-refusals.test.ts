@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { errorWords, readJwtError } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { readJwtError, withoutIdentifier } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 
 it('a node is quoted without the request identifier, which is different each time', () => {
   const text = 'Error Event [3a1ad8a2-5e34-4b7e-9bb0-0c1f0a3ad9ce]: jwt: missing connect permission';
-  const words = 'jwt: missing connect permission';
-  expect(readJwtError(text)).toEqual({ words, isFixable: false, answersToken: true });
-  expect(readJwtError(words)).toEqual({ words, isFixable: false, answersToken: false });
-  expect(errorWords(text)).toBe(words);
+  const message = 'jwt: missing connect permission';
+  expect(readJwtError(text)).toEqual({ message, isFixable: false, answersToken: true });
+  expect(readJwtError(message)).toEqual({ message, isFixable: false, answersToken: false });
+  expect(withoutIdentifier(text)).toBe(message);
 });
 
 describe('a jwt error is fixed by a new token', () => {

@@ -73,7 +73,7 @@ function readFrame(frame: Buffer): readonly unknown[] {
     authenticated: () => calls.push('authenticated'),
     tokenEnding: () => calls.push('tokenEnding'),
     jwtError: (error) => calls.push({ jwtError: error }),
-    daemonError: (words) => calls.push({ daemonError: words }),
+    daemonError: (message) => calls.push({ daemonError: message }),
     backupCompleted: () => calls.push('backupCompleted'),
   });
   return calls;
@@ -108,9 +108,9 @@ describe.each(recordedPanels())('the decoders read what %s sent', (_name, { answ
       expect(read.map(([, frame]) => readFrame(frame))).toMatchObject(
         read.map(([recorded]) => plain(recorded.read)),
       );
-      const worded = frames.filter(([{ words }]) => words !== undefined);
-      expect(worded.map(([, frame]) => socket.daemonWords(frame, true) ?? null)).toEqual(
-        worded.map(([{ words }]) => words),
+      const noticed = frames.filter(([{ notice }]) => notice !== undefined);
+      expect(noticed.map(([, frame]) => socket.daemonNotice(frame, true) ?? null)).toEqual(
+        noticed.map(([{ notice }]) => notice),
       );
       if (dialogue.cause !== undefined) expect(causeOf(dialogue)).toBe(dialogue.cause);
     },

@@ -235,18 +235,18 @@ describe('a frame delivers', () => {
       frame('jwt error', 'jwt: created too far in past (denylist)'),
       [
         'jwtError',
-        { words: 'jwt: created too far in past (denylist)', isFixable: true, answersToken: false },
+        { message: 'jwt: created too far in past (denylist)', isFixable: true, answersToken: false },
       ],
     ],
     [
       'an error that a new token does not resolve',
       frame('jwt error', 'Error Event [0f4b5d2c]: jwt: missing connect permission'),
-      ['jwtError', { words: 'jwt: missing connect permission', isFixable: false, answersToken: true }],
+      ['jwtError', { message: 'jwt: missing connect permission', isFixable: false, answersToken: true }],
     ],
     [
       'an error without text',
       '{"event":"jwt error"}',
-      ['jwtError', { words: '', isFixable: false, answersToken: false }],
+      ['jwtError', { message: '', isFixable: false, answersToken: false }],
     ],
     ['a daemon error', frame('daemon error', 'Error Event [0f4b5d2c]: odd'), ['daemonError', 'odd']],
     ['a daemon error without text', frame('daemon error'), ['daemonError', '']],
@@ -347,8 +347,8 @@ it('handling a frame never throws', () => {
   );
 });
 
-describe('daemonWords', () => {
-  const { daemonWords } = PTERODACTYL_SOCKET;
+describe('daemonNotice', () => {
+  const { daemonNotice } = PTERODACTYL_SOCKET;
   const DISK_FULL = 'Server is exceeding the assigned disk space limit, stopping process now.';
   const line = (text: string, end = '') =>
     bytes(`${JSON.stringify({ event: 'console output', args: [text] })}${end}`);
@@ -364,14 +364,14 @@ describe('daemonWords', () => {
       bytes(JSON.stringify({ args: [said(DISK_FULL)], event: 'console output' })),
     ],
   ])('finds the message about a full disk at any time: %s', (_title, frame) => {
-    expect(daemonWords(frame, false)).toEqual({ kind: 'disk full' });
-    expect(daemonWords(frame, true)).toEqual({ kind: 'disk full' });
+    expect(daemonNotice(frame, false)).toEqual({ kind: 'disk full' });
+    expect(daemonNotice(frame, true)).toEqual({ kind: 'disk full' });
   });
 
   it('reads other messages only after a stop', () => {
     const frame = line(said('Exit code: 137'));
-    expect(daemonWords(frame, false)).toBeUndefined();
-    expect(daemonWords(frame, true)).toEqual({ kind: 'exit code', code: 137 });
+    expect(daemonNotice(frame, false)).toBeUndefined();
+    expect(daemonNotice(frame, true)).toEqual({ kind: 'exit code', code: 137 });
   });
 
   it.each([
@@ -381,26 +381,26 @@ describe('daemonWords', () => {
     ['an empty line', line('')],
     ['no argument', bytes('{"event":"console output"}')],
   ])('finds nothing in %s', (_title, frame) => {
-    expect(daemonWords(frame, false)).toBeUndefined();
-    expect(daemonWords(frame, true)).toBeUndefined();
+    expect(daemonNotice(frame, false)).toBeUndefined();
+    expect(daemonNotice(frame, true)).toBeUndefined();
   });
 
   it.each([
     ['a truncated frame', line(said(DISK_FULL)).subarray(0, -2)],
     ['an empty frame', bytes('')],
   ])('reports %s', (_title, frame) => {
-    expect(daemonWords(frame, true)).toBe('unreadable');
+    expect(daemonNotice(frame, true)).toBe('unreadable');
   });
 
   it('never throws, and reads only the message about a full disk unless after a stop', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), fc.string(), (noise, text) => {
         for (const frame of [Buffer.from(noise), line(text), line(said(text))]) {
-          const words = daemonWords(frame, false);
+          const notice = daemonNotice(frame, false);
           expect([undefined, 'unreadable', 'disk full']).toContain(
-            typeof words === 'object' ? words.kind : words,
+            typeof notice === 'object' ? notice.kind : notice,
           );
-          daemonWords(frame, true);
+          daemonNotice(frame, true);
         }
       }),
     );

@@ -1,4 +1,4 @@
-import type { DaemonWords } from '../dialect.ts';
+import type { DaemonNotice } from '../dialect.ts';
 
 /** No sentence below is longer than this, including its prefix and colors, so longer lines are not read at all. */
 const MAX_LINE_LENGTH = 512;
@@ -14,7 +14,7 @@ const PREFIX = String.raw`^((?:${COLOR})*)\[([^\r\n]*) Daemon\]:((?:${COLOR})*) 
 const LINE = new RegExp(String.raw`${PREFIX}([^\u001b\r\n]*)(?:${COLOR}|[\r\n])*$`);
 
 /** Sentences without a number. */
-const FIXED: ReadonlyMap<string, DaemonWords> = new Map<string, DaemonWords>([
+const FIXED: ReadonlyMap<string, DaemonNotice> = new Map<string, DaemonNotice>([
   // server/crash.go of pterodactyl/wings (since 1.0.0) and pelican/wings; application/src/server/mod.rs of calagopus/wings.
   ['---------- Detected server process in a crashed state! ----------', { kind: 'crash detected' }],
   ['Out of memory: true', { kind: 'out of memory', killed: true }],
@@ -41,7 +41,7 @@ const RESTART_ABORTED =
  * What a console line shows about the end of a run, if the daemon printed it: exactly one of its sentences, after `[<app_name>
  * Daemon]:`. The colors differ between daemons: server/console.go of Wings, `log_daemon_with_prelude` of calagopus/wings.
  */
-export function readDaemonWords(line: string): DaemonWords | undefined {
+export function readDaemonNotice(line: string): DaemonNotice | undefined {
   // Most lines of a game are rejected here.
   const first = line.charCodeAt(0);
   if ((first !== ESCAPE && first !== BRACKET) || line.length > MAX_LINE_LENGTH) return undefined;
@@ -62,7 +62,7 @@ function hasPairedBrackets(text: string): boolean {
   return depth === 0;
 }
 
-function readSentence(sentence: string): DaemonWords | undefined {
+function readSentence(sentence: string): DaemonNotice | undefined {
   const fixed = FIXED.get(sentence);
   if (fixed !== undefined) return fixed;
   if (RESTART_ABORTED.test(sentence)) return { kind: 'restart aborted' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readDaemonWords } from '../../../../src/panel/dialects/daemon-words.ts';
+import { readDaemonNotice } from '../../../../src/panel/dialects/daemon-notices.ts';
 import { cpuMs } from '../../../support/cpu-time.ts';
 
 const ESC = '\u001b';
@@ -40,7 +40,7 @@ describe.each([
   ['a daemon without colors', plain],
 ])('the messages of %s', (_, wording) => {
   it.each(SENTENCES)('%s', (sentence, words) => {
-    expect(readDaemonWords(wording(sentence))).toEqual(words);
+    expect(readDaemonNotice(wording(sentence))).toEqual(words);
   });
 
   it.each([
@@ -54,11 +54,11 @@ describe.each([
     '[x Daemon]: Exit code: 1',
     '',
   ])('are recognized if the daemon is named "%s"', (appName) => {
-    expect(readDaemonWords(wording(CRASHED, appName))).toEqual({ kind: 'crash detected' });
+    expect(readDaemonNotice(wording(CRASHED, appName))).toEqual({ kind: 'crash detected' });
   });
 
   it.each(['\r', '\n', '\r\n', `${ESC}[0m\r\n`, `\r${ESC}[0m${ESC}[m`])('may end with %j', (end) => {
-    expect(readDaemonWords(`${wording('Exit code: 1')}${end}`)).toEqual({ kind: 'exit code', code: 1 });
+    expect(readDaemonNotice(`${wording('Exit code: 1')}${end}`)).toEqual({ kind: 'exit code', code: 1 });
   });
 });
 
@@ -96,15 +96,15 @@ describe('a line that is not from the daemon', () => {
     ['an interval that is not a number', wings(ABORTED.replace('60', 'sixty'))],
     ['the name of an Object property', wings('constructor')],
   ])('%s', (_, line) => {
-    expect(readDaemonWords(line)).toBeUndefined();
+    expect(readDaemonNotice(line)).toBeUndefined();
   });
 
   it('is longer than any message', () => {
     const reset = `${ESC}[0m`;
     const room = 512 - wings(CRASHED).length;
     const filled = `${wings(CRASHED)}${reset.repeat(Math.floor(room / reset.length))}`;
-    expect(readDaemonWords(filled.padEnd(512, '\r'))).toEqual({ kind: 'crash detected' });
-    expect(readDaemonWords(filled.padEnd(513, '\r'))).toBeUndefined();
+    expect(readDaemonNotice(filled.padEnd(512, '\r'))).toEqual({ kind: 'crash detected' });
+    expect(readDaemonNotice(filled.padEnd(513, '\r'))).toBeUndefined();
   });
 });
 
@@ -136,7 +136,7 @@ describe('reading any output of a game', () => {
   it('never throws, and finds a message only with the prefix', () => {
     fc.assert(
       fc.property(hostile, (line) => {
-        if (readDaemonWords(line) === undefined) return;
+        if (readDaemonNotice(line) === undefined) return;
         // eslint-disable-next-line no-control-regex -- colors may precede the prefix
         expect(line).toMatch(/^(?:\u001b\[[\d;:]*m)*\[[^\r\n]* Daemon\]:/);
       }),
@@ -151,7 +151,7 @@ describe('reading any output of a game', () => {
     );
     fc.assert(
       fc.property(appName, fc.nat({ max: 0xff_ff_ff_ff }), (name, code) => {
-        expect(readDaemonWords(wings(`Exit code: ${code}`, name))).toEqual({ kind: 'exit code', code });
+        expect(readDaemonNotice(wings(`Exit code: ${code}`, name))).toEqual({ kind: 'exit code', code });
       }),
     );
   });
@@ -163,7 +163,7 @@ describe('reading any output of a game', () => {
     ['prefixes', plain('').repeat(300_000)],
   ])('rejects megabytes (%s) as fast as a short line', (_, line) => {
     const before = cpuMs();
-    for (let call = 0; call < 1_000; call += 1) expect(readDaemonWords(line)).toBeUndefined();
+    for (let call = 0; call < 1_000; call += 1) expect(readDaemonNotice(line)).toBeUndefined();
     // Reading the line on every call would take seconds.
     expect(cpuMs() - before).toBeLessThan(1_000);
   });
