@@ -11,8 +11,6 @@ export type DialectName = (typeof DIALECT_NAMES)[number];
 export interface Dialect {
   readonly name: DialectName;
   readonly requests: Requests;
-  /** The resources of all of a node's servers, by UUID; absent without such a request. */
-  readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;
   readonly socket: SocketCodec;
   readonly refusals: Refusals;
   /** How its keys begin, if no other panel's do. */

@@ -8,7 +8,6 @@ import {
   decodeListingPage,
   decodeNodesPage,
   decodeResources,
-  decodeResourcesOfNode,
   decodeSchedules,
 } from './calagopus/responses.ts';
 import { CALAGOPUS_SOCKET } from './calagopus/socket.ts';
@@ -60,10 +59,6 @@ export const CALAGOPUS: Dialect = {
       decode: (body) => decodeNodesPage(body, PER_PAGE),
     }),
   },
-  resourcesOfNode: (nodeId) => ({
-    path: `${SERVERS}/nodes/${pathPart(nodeId)}/resources`,
-    decode: decodeResourcesOfNode,
-  }),
   socket: CALAGOPUS_SOCKET,
   refusals: { read: readRefusal, cause: refusalCause },
   // shared/src/models/user_api_key.rs.

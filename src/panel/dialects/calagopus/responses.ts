@@ -96,21 +96,9 @@ export function decodeCredentials(body: unknown): Credentials {
 export function decodeResources(body: unknown): Resources {
   const resources = asFields(valueIn(body, 'resources'));
   if (resources === undefined) throw new ShapeError('expected an object "resources"');
-  return resourcesOf(resources);
-}
-
-/** Those of all servers of a node, by UUID (servers/nodes/_node_/resources.rs). */
-export function decodeResourcesOfNode(body: unknown): ReadonlyMap<string, Resources> {
-  const resources = asFields(valueIn(body, 'resources'));
-  if (resources === undefined) throw new ShapeError('expected an object "resources"');
-  const servers = Object.entries(resources);
-  return new Map(servers.map(([uuid, usage]) => [uuid.toLowerCase(), resourcesOf(usage)] as const));
-}
-
-/** It has the fields of the socket's `stats` event (`ResourceUsage`). */
-function resourcesOf(usage: unknown): Resources {
+  // They have the fields of the socket's `stats` event (`ResourceUsage`).
   const sample = new Sample();
-  const badFields = decodeStats(usage, sample);
+  const badFields = decodeStats(resources, sample);
   // The polls of other panels have no memory limit, so nothing relies on one.
   return { sample, suspended: false, badFields };
 }

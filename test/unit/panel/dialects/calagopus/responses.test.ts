@@ -8,7 +8,6 @@ import {
   decodeListingPage,
   decodeNodesPage,
   decodeResources,
-  decodeResourcesOfNode,
   decodeSchedules,
 } from '../../../../../src/panel/dialects/calagopus/responses.ts';
 
@@ -111,11 +110,8 @@ const SAMPLE = {
   uptimeMs: 86_400_123,
 };
 
-it('resources are those of a server, or of all of a node', () => {
+it('resources are those of a server', () => {
   expect(decodeResources({ resources: USAGE })).toMatchObject({ sample: SAMPLE, badFields: 0 });
-  const ofNode = decodeResourcesOfNode({ resources: { [UUID.toUpperCase()]: USAGE } });
-  expect([...ofNode.keys()]).toEqual([UUID]);
-  expect(ofNode.get(UUID)).toMatchObject({ sample: SAMPLE, badFields: 0 });
 });
 
 it('a backup counts once it is complete, and a schedule has no next run', () => {
@@ -150,7 +146,6 @@ it('credentials, account and nodes', () => {
 it.each([
   ['the server list', (body: unknown) => decodeListingPage(body, 100)],
   ['resources', decodeResources],
-  ['the resources of a node', decodeResourcesOfNode],
   ['credentials', decodeCredentials],
   ['the account', decodeAccount],
   ['backups', (body: unknown) => decodeBackupsPage(body, 100)],
