@@ -219,10 +219,10 @@ const PANEL_SHAPE = {
   backups: perServer(
     "How often each server's backups are read, in addition to the end of each backup. At least 10m.",
   ).describe(
-    "Read each server's backups: every hour, or at an interval. Requires the permission `backup.read`. Default: false.",
+    "Read each server's backups: every hour, or at an interval. Requires the permission `backup.read` (`backups.read` in Calagopus). Default: false.",
   ),
   schedules: perServer("How often each server's schedules are read. At least 10m.").describe(
-    "Read each server's schedules, to alert when the panel no longer runs them: every hour, or at an interval. Requires the permission `schedule.read`. Default: false.",
+    "Read each server's schedules, to alert when the panel no longer runs them: every hour, or at an interval. Requires the permission `schedule.read` (`schedules.read` in Calagopus). Default: false.",
   ),
   nodes: optional(nodes, { api_key_file: '/run/secrets/panel-nodes-key' }).describe(
     "Read the capacity, allocation and maintenance mode of the panel's nodes, with a key of its own. Default: not read.",

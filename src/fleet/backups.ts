@@ -12,7 +12,6 @@ export function backupsOfServers({
   readonly gateway: Pick<PanelGateway, 'backups'>;
 }): ListOfServer {
   return {
-    permission: 'backup.read',
     // The panel rejects every call for a blocked server, and a server that isn't allowed backups
     // has none.
     isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,

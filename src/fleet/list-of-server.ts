@@ -27,8 +27,6 @@ export async function allPages<Page extends { readonly totalPages: number }>(
 
 /** How a list of servers is read. */
 export interface ListOfServer {
-  /** The permission that the account needs for it. */
-  readonly permission: string;
   /** Is it read of this server? */
   readonly isAsked: (target: ServerTarget) => boolean;
   /** Reads it; the call is needed by the deadline. */

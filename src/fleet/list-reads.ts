@@ -3,12 +3,12 @@
 import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { isUnknownPath } from '../diagnosis/outcome.ts';
-import type { CauseCode, Problem } from '../domain/problems.ts';
+import type { CauseCode } from '../domain/problems.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, type Repeat, repeat } from '../domain/time.ts';
-import { toProblem } from '../panel/api.ts';
+import { PanelError, toProblem } from '../panel/api.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/backoff.ts';
 import { backupsOfServers } from './backups.ts';
@@ -184,7 +184,7 @@ export class ListReads {
       if (!signal.aborted) this.#store(record, { ...reading, staleAt });
     } catch (error) {
       if (signal.aborted) return 0;
-      cause = this.#failed(record, toProblem(error));
+      cause = this.#failed(record, error);
     }
     // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a
     // moment only.
@@ -198,16 +198,17 @@ export class ListReads {
     return isRefusal(cause) ? Math.max(REFUSED_RETRY_MS, waitMs) : waitMs;
   }
 
-  #failed(record: ServerRecord, { cause, detail }: Problem): CauseCode {
+  #failed(record: ServerRecord, error: unknown): CauseCode {
+    const { cause, detail } = toProblem(error);
+    const permission = error instanceof PanelError ? error.permission : undefined;
     const { panel, log, what } = this.#options;
     const server = record.target.name;
     const isRefused = isRefusal(cause);
     if (isRefused || isUnknownPath(cause)) this.#store(record, undefined);
     const isFirst = isRefused && !this.#isRefusalLogged;
     this.#isRefusalLogged ||= isFirst;
-    const next = isRefused
-      ? `the account needs the permission ${this.#list.permission}; retrying in a day`
-      : 'retrying later';
+    const needed = permission && `the account needs the permission ${permission}`;
+    const next = isRefused ? [needed, 'retrying in a day'].filter(Boolean).join('; ') : 'retrying later';
     log[isFirst ? 'warn' : 'debug'](
       { panel, server, cause, detail },
       `server ${server}: reading ${what} failed: ${detail}; ${next}`,

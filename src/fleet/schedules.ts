@@ -19,7 +19,6 @@ export function schedulesOfServers({
   readonly clock: Clock;
 }): ListOfServer {
   return {
-    permission: 'schedule.read',
     isAsked: ({ blocked }) => blocked === undefined,
     read: async (server, deadline, signal) => ({
       ...shownSchedules(await gateway.schedules(server, deadline, signal)),

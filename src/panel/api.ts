@@ -268,6 +268,8 @@ export class PanelError extends Error {
   readonly fromPanel: boolean;
   /** The `X-RateLimit-Limit` of the response, in calls per minute. */
   readonly limitPerMinute: number | undefined;
+  /** The permission that the refused call requires, as the panel names it. */
+  readonly permission: string | undefined;
 
   constructor(problem: Problem, facts: Partial<PanelErrorFacts> & ErrorOptions = {}) {
     super(problem.detail, facts);
@@ -275,6 +277,7 @@ export class PanelError extends Error {
     this.status = facts.status;
     this.fromPanel = facts.fromPanel ?? false;
     this.limitPerMinute = facts.limitPerMinute;
+    this.permission = facts.permission;
   }
 }
 
@@ -284,7 +287,7 @@ export function isThrottled(error: unknown): error is PanelError {
   return error.problem.cause === 'rate_limited' || error.problem.cause === 'console_limit';
 }
 
-type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute'>;
+type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute' | 'permission'>;
 
 /** The problem behind any rejection of a call. */
 export function toProblem(error: unknown): Problem {
@@ -297,7 +300,7 @@ export function toProblem(error: unknown): Problem {
 export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
   readonly endpoint: ApiEndpoint;
   /** In which it is read. */
-  readonly dialect: Pick<Dialect, 'refusals' | 'rate'>;
+  readonly dialect: Pick<Dialect, 'refusals' | 'rate' | 'permissions'>;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
   /** Never shown: its prefix identifies an application key. */
@@ -327,6 +330,7 @@ export function refusalError(refusal: HttpRefusal): PanelError {
   return new PanelError(problem, {
     status,
     fromPanel: form !== 'foreign',
+    permission: dialect.permissions[refusal.endpoint],
     ...rateFacts(rate, dialect.rate.windowMs),
   });
 }

@@ -16,6 +16,8 @@ export interface Dialect {
   /** How its keys begin, if no other panel's do. */
   readonly keyPrefixes: readonly string[];
   readonly rate: RateForm;
+  /** What the panel calls the permission that an account needs for an endpoint, if it needs one. */
+  readonly permissions: Readonly<Partial<Record<ApiEndpoint, string>>>;
   /** The dialect that it extends, whose responses show nothing against it. */
   readonly extends?: Dialect;
   /** Is the response in a form that only this dialect has? */

@@ -68,5 +68,7 @@ export const CALAGOPUS: Dialect = {
     windowMs: RATE.windowMs,
     defaultPerMinute: (RATE.calls * 60_000) / RATE.windowMs,
   },
+  // backend/src/routes/api/client/servers/_server_.
+  permissions: { backups: 'backups.read', schedules: 'schedules.read' },
   recognizes: ({ body }) => isOwnBody(body),
 };

@@ -48,6 +48,8 @@ export const PTERODACTYL: Dialect = {
   refusals: { read: decodeErrorBody, cause: refusalCause },
   keyPrefixes: ['ptlc_', 'pacc_', 'plcn_'],
   rate: { scope: 'account', windowMs: 60_000 },
+  // app/Models/Permission.php.
+  permissions: { backups: 'backup.read', schedules: 'schedule.read' },
   recognizes: ({ status, body }) => {
     const fields = asFields(body);
     if (status < 400) return asText(fields?.['object']) !== undefined;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PanelApi } from '../../../src/panel/api.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { defaultApiKey } from '../../../src/simulator/simulator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { apiOptions } from './panel-api.ts';
 
@@ -49,6 +50,20 @@ describe('a simulated Calagopus', () => {
     await exporter.until('gameserver_info', { server: 'one', node: 'node-1' }, 1);
     await exporter.until('gameserver_exporter_allowed_calls_per_minute', { panel: 'main' }, 576);
   });
+});
+
+it.each([
+  ['backups', 'backups.read'],
+  ['schedules', 'schedules.read'],
+])("the log names Calagopus' permission for %s: %s", async (what, permission) => {
+  const panel = await simulated({ panel: 'calagopus', servers: 2, accountPermissions: ['servers.read'] });
+  const exporter = await observed({ yaml: yamlOf(panel, ['discover: true', `${what}: true`]) });
+  const warnings = () => exporter.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  await eventually(() =>
+    expect(warnings()).toEqual([
+      expect.stringContaining(`; the account needs the permission ${permission}; retrying in a day`),
+    ]),
+  );
 });
 
 describe('the calls of a Calagopus', () => {
