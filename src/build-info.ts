@@ -1,6 +1,11 @@
+// The version and revision of the program, and where its built files are.
+
 import { readFileSync } from 'node:fs';
 
-/** The folder of the built program: this one in a build, `dist` next to the sources when they run directly. */
+/**
+ * The folder of the built program: this one in a build, `dist` next to the sources when they run
+ * directly.
+ */
 export const BUILT = new URL(import.meta.url.endsWith('.ts') ? '../dist/' : './', import.meta.url);
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -13,7 +18,10 @@ export const VERSION: string = version;
 /** The User-Agent that the exporter sends to panels and nodes. */
 export const USER_AGENT = `gameserver-exporter/${VERSION}`;
 
-/** The commit that the program was built from, as recorded by the build; the environment variable overrides it. */
+/**
+ * The commit that the program was built from, as recorded by the build; the environment variable
+ * overrides it.
+ */
 export const REVISION: string = process.env['GAMESERVER_EXPORTER_REVISION'] ?? builtRevision() ?? 'unknown';
 
 /** The output of `--version`, in the layout of Prometheus' programs. */

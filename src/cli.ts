@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// The entry point: checks the version of Node.js, then runs the command that the arguments name.
+
 import { handleEarlySignals } from './commands/signals.ts';
 
 const NEEDED = '20.19';
@@ -14,7 +16,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 const args = process.argv.slice(2);
 
-// Runs before the rest of the program is loaded, because loading takes longer than an impatient service manager waits.
+// Runs before the rest of the program is loaded, because loading takes longer than an impatient
+// service manager waits.
 handleEarlySignals(args);
 
 const { main } = await import('./commands/program.ts');

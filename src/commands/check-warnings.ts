@@ -1,3 +1,5 @@
+// Warnings of `check`: settings without the expected effect, and files with readable keys.
+
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
 import { matchesEveryServer } from '../doctor/rules-in-words.ts';
@@ -44,8 +46,8 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
 const NAMED_SERVERS = 5;
 
 /**
- * Without the server list, limits are known only from the configuration, except for the memory limit of a server with a console
- * socket.
+ * Without the server list, limits are known only from the configuration, except for the memory
+ * limit of a server with a console socket.
  */
 function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
   if (listing !== undefined) return [];

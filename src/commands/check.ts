@@ -1,3 +1,5 @@
+// The command `check`: validates a configuration and prints it with its defaults.
+
 import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';

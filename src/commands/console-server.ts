@@ -1,3 +1,5 @@
+// How `console` finds the server to connect to and the API key to use.
+
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
@@ -24,7 +26,10 @@ export interface ServerFlags {
   readonly apiKeyFile?: string;
 }
 
-/** Finds a server by name or id, short or full, and says where a person's own key came from; throws a CommandFailure unless there is one. */
+/**
+ * Finds a server by name or id, short or full, and says where a person's own key came from; throws
+ * a CommandFailure unless there is one.
+ */
 export async function findServer(wanted: string, flags: ServerFlags, clock: Clock) {
   const own = await ownKey(flags.apiKeyFile);
   const loaded = await loadConfig(flags.config, process.env, own !== undefined);
@@ -42,7 +47,10 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
   return { ...chosen, ownKeySource: own?.source };
 }
 
-/** Finds a server that isn't in the configuration: a discovered one, or any server by its id if the panel is unambiguous. */
+/**
+ * Finds a server that isn't in the configuration: a discovered one, or any server by its id if the
+ * panel is unambiguous.
+ */
 async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isOwn: boolean, clock: Clock) {
   const [only] = panels;
   if (only !== undefined && panels.length === 1 && ONLY_ID.test(wanted))
@@ -82,7 +90,10 @@ export function target(panel: string, id: string, name: string, daemon?: string)
   return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {}, daemon };
 }
 
-/** The user's own key and where it came from: the file, or else the variable; throws a CommandFailure if it is invalid. */
+/**
+ * The user's own key and where it came from: the file, or else the variable; throws a
+ * CommandFailure if it is invalid.
+ */
 async function ownKey(file: string | undefined) {
   let key = process.env[KEY_VARIABLE] ?? '';
   let source = KEY_VARIABLE;
@@ -104,9 +115,10 @@ export const serversOf = (panel: PanelConfig) => panel.servers.map((server) => (
 type Chosen = ReturnType<typeof serversOf>[number];
 
 /**
- * The server with this id, short or full, or this name; throws a CommandFailure if there are several. Among the servers of one
- * panel, an id takes precedence over a name. Among several panels it doesn't, because whoever names servers on one of them could
- * otherwise intercept an id of another, or the reverse.
+ * The server with this id, short or full, or this name; throws a CommandFailure if there are
+ * several. Among the servers of one panel, an id takes precedence over a name. Among several panels
+ * it doesn't, because whoever names servers on one of them could otherwise intercept an id of
+ * another, or the reverse.
  */
 export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen | undefined {
   const identified = servers.filter((one) => hasId(one.target, wanted));

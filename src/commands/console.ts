@@ -1,3 +1,5 @@
+// The command `console`: its flags, its confirmation prompt and its exit.
+
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemNames } from '../addresses/name-lookups.ts';

@@ -1,3 +1,5 @@
+// Restricts `doctor` to the panel and the server that its flags name.
+
 import type { Config, PanelConfig } from '../config/config.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
 import type { DoctorReport, FoundProblem, PanelReport } from '../doctor/report.ts';
@@ -27,8 +29,8 @@ const LISTED = 10;
 const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
 /**
- * The selected part of a configuration, or a message about why there is none. A server that isn't in the configuration is looked up
- * in the server lists of the panels with `discover`.
+ * The selected part of a configuration, or a message about why there is none. A server that isn't
+ * in the configuration is looked up in the server lists of the panels with `discover`.
  */
 export function select(config: Config, { panel, server }: DoctorSelection): SelectedConfig | string {
   const named = config.panels.filter(({ name }) => panel === undefined || name === panel);
@@ -56,8 +58,8 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
 }
 
 /**
- * The report without the panels that don't have the selected server, or a message if no panel has it. Panels whose servers couldn't
- * be listed stay if none has it: the server may be theirs.
+ * The report without the panels that don't have the selected server, or a message if no panel has
+ * it. Panels whose servers couldn't be listed stay if none has it: the server may be theirs.
  */
 export function withServer(report: DoctorReport, server: string): DoctorReport | string {
   const panels = report.panels.map((panel) => onlyNamed(panel, server));

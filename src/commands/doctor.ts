@@ -1,3 +1,5 @@
+// The command `doctor`: its flags, its progress line and its exit code.
+
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';

@@ -1,3 +1,5 @@
+// The panel address and the API key for `init`, from flags or from questions.
+
 import { isIP } from 'node:net';
 import { isClearText, panelUrlProblem } from '../config/panel-url.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
@@ -74,7 +76,10 @@ function asksForKey({ keyFile, keyVariable }: AnswerFlags): boolean {
   return keyFile === undefined && keyVariable === undefined;
 }
 
-/** The panel's address, from the flag or by asking, where an empty answer keeps the previous one. Throws a CommandFailure. */
+/**
+ * The panel's address, from the flag or by asking, where an empty answer keeps the previous one.
+ * Throws a CommandFailure.
+ */
 export async function readUrl(
   { url: flag, allowInsecure = false }: AnswerFlags,
   asker: Asker | undefined,
@@ -118,7 +123,10 @@ export function isPrivateHost(host: string): boolean {
   return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
 }
 
-/** What is wrong with an address. Whether http may be used within a network is up to the person, if there is one. */
+/**
+ * What is wrong with an address. Whether http may be used within a network is up to the person, if
+ * there is one.
+ */
 function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): string | undefined {
   // Taken for a host name, the key would be sent to a DNS server.
   if (isApiKey(text.trim())) return 'expected the URL of the panel, but this is an API key';
@@ -130,7 +138,10 @@ function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): stri
     : 'expected https, because http sends the API key in clear text (--allow-insecure permits it)';
 }
 
-/** The API key, from a flag or by asking, where an empty answer keeps the previous one. Throws a CommandFailure. */
+/**
+ * The API key, from a flag or by asking, where an empty answer keeps the previous one. Throws a
+ * CommandFailure.
+ */
 export async function readKey(
   { keyFile, keyVariable }: AnswerFlags,
   { env, input, asker }: AnswerSources,
@@ -196,7 +207,10 @@ export async function otherAnswers(
   };
 }
 
-/** The panel's address with the scheme that its port seems to require; undefined if the problem is another, or a flag is required. */
+/**
+ * The panel's address with the scheme that its port seems to require; undefined if the problem is
+ * another, or a flag is required.
+ */
 function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: AnswerFlags) {
   if (cause === 'https_needed')
     return { url: url.replace(/^http:/, 'https:'), reason: 'The panel requires https.' };

@@ -1,3 +1,5 @@
+// File access for `init`: private files, and clear messages when one cannot be written.
+
 import { randomUUID } from 'node:crypto';
 import { chmodSync, constants, copyFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -13,8 +15,8 @@ interface NewFile {
 const PRIVATE = 0o600;
 
 /**
- * Writes files that only their owner can read: all of them, or none if one can't be created. Existing files are replaced only with
- * `replaces`. Throws a CommandFailure.
+ * Writes files that only their owner can read: all of them, or none if one can't be created.
+ * Existing files are replaced only with `replaces`. Throws a CommandFailure.
  */
 export function writePrivately(files: readonly NewFile[], replaces: boolean): void {
   const drafts = files.map((file) => ({ ...file, draft: `${file.path}.${randomUUID()}.tmp` }));
@@ -55,7 +57,10 @@ export function makePrivate(path: string): void {
   });
 }
 
-/** Whether a file of this mode is readable by users other than its owner and its group, such as a service's. */
+/**
+ * Whether a file of this mode is readable by users other than its owner and its group, such as a
+ * service's.
+ */
 export function isReadableByAll(mode: number): boolean {
   // On Windows, the mode doesn't tell who may read a file.
   return process.platform !== 'win32' && (mode & constants.S_IROTH) !== 0;

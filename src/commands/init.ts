@@ -1,3 +1,5 @@
+// The command `init`: creates a configuration for one panel and tests it against that panel.
+
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
@@ -152,8 +154,8 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
 }
 
 /**
- * The settings of `discover`: all servers of the panel for an administrator who has none, those that should always run, and whether
- * their players are counted, as the person wants.
+ * The settings of `discover`: all servers of the panel for an administrator who has none, those
+ * that should always run, and whether their players are counted, as the person wants.
  */
 async function chooseServers(
   panel: PanelConfig,
@@ -283,7 +285,10 @@ async function panelOf(flags: InitFlags, answers: Answers, targets: Targets): Pr
   return { ...panel, apiKey: answers.key };
 }
 
-/** What the key can access on the panel: the servers, the account if the panel reports it, and the rate limit. */
+/**
+ * What the key can access on the panel: the servers, the account if the panel reports it, and the
+ * rate limit.
+ */
 type FirstLook = Awaited<ReturnType<typeof look>>;
 
 async function look(panel: PanelConfig, type: ListingType | undefined, signal: AbortSignal) {

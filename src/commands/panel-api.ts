@@ -1,3 +1,5 @@
+// Creates the API client of a panel for commands that call it directly.
+
 import { systemNames } from '../addresses/name-lookups.ts';
 import { apiAccess, dialectOf } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';

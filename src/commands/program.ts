@@ -1,3 +1,5 @@
+// The program: selects and loads a command, runs it, and turns its errors into exit codes.
+
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION_TEXT } from '../build-info.ts';
@@ -12,7 +14,10 @@ const FAILURE = 1;
 /** Errors whose message is sufficient, without a stack. */
 const EXPECTED_ERRORS = [CommandFailure, ListenError, CodedError];
 
-/** In the order of the help. Each command loads its own modules, because loading takes longer than running most commands. */
+/**
+ * In the order of the help. Each command loads its own modules, because loading takes longer than
+ * running most commands.
+ */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['serve', async () => (await import('./serve.ts')).serveCommand()],
   ['init', async () => (await import('./init.ts')).initCommand()],
@@ -30,7 +35,10 @@ const DEFAULT_COMMAND = 'serve';
 /** Options of the program itself, which apply without a command. */
 const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
 
-/** The commands needed for these arguments: one, or all if the output depends on all. Without a command, the default one runs. */
+/**
+ * The commands needed for these arguments: one, or all if the output depends on all. Without a
+ * command, the default one runs.
+ */
 function commandsFor([word = '']: readonly string[]): readonly string[] {
   if (COMMANDS.has(word)) return [word];
   const isDefault = word === '' || (word.startsWith('-') && !OWN_OPTIONS.has(word));

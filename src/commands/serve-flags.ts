@@ -1,3 +1,5 @@
+// The flags that commands with an HTTP server share, and how their values are read.
+
 import { InvalidArgumentError, Option } from 'commander';
 import { type Shard, WHOLE } from '../app/shard.ts';
 import type { Config } from '../config/config.ts';
@@ -66,7 +68,8 @@ export function storagePathOption(): Option {
 }
 
 /**
- * The contents of the web configuration; undefined if there is none. As with Prometheus' programs, an empty name means none.
+ * The contents of the web configuration; undefined if there is none. As with Prometheus' programs,
+ * an empty name means none.
  */
 export async function loadWebFlags(flags: WebConfigFlag): Promise<WebConfigResult | undefined> {
   const file = flags['web.config.file'] ?? '';
@@ -92,8 +95,8 @@ export interface ShardFlags {
 }
 
 /**
- * The shard given by flags and environment, or a message about what is wrong with them. The flags are those of
- * kube-state-metrics; `auto` uses the ordinal at the end of a StatefulSet's pod name.
+ * The shard given by flags and environment, or a message about what is wrong with them. The flags
+ * are those of kube-state-metrics; `auto` uses the ordinal at the end of a StatefulSet's pod name.
  */
 export function parseShard(flags: ShardFlags, env: Environment): Shard | string {
   const count = flags.totalShards ?? env['TOTAL_SHARDS'];

@@ -1,3 +1,5 @@
+// The command `serve`: the exporter as a service, and the default command.
+
 import { Command } from 'commander';
 import { createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
@@ -125,13 +127,15 @@ async function runExporter(
     enableLifecycle: flags['web.enableLifecycle'] === true,
     externalUrl: flags['web.externalUrl'],
   });
-  // Whatever threw has ended, and nothing else depends on it. Before the start, nothing listens, and the error ends the process.
+  // Whatever threw has ended, and nothing else depends on it. Before the start, nothing listens,
+  // and the error ends the process.
   for (const event of ['unhandledRejection', 'uncaughtException'] as const)
     process.on(event, (error: unknown) => INTERNAL_ERRORS.report(error));
   await runUntilSignal({
     start: async () => {
       const { urls } = await app.start();
-      // Set only now: the data created during startup isn't garbage, and collecting it again and again takes time.
+      // Set only now: the data created during startup isn't garbage, and collecting it again and
+      // again takes time.
       boundHeapGrowth();
       web?.start();
       const fields = { version: VERSION, panels: config.panels.length };

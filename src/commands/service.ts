@@ -1,3 +1,5 @@
+// How a long-running command handles signals, its time limit for stopping, and garbage collection.
+
 import { setFlagsFromString } from 'node:v8';
 import { takeOverSignals } from './signals.ts';
 
@@ -12,12 +14,15 @@ export interface Service {
 /** The time limit for stopping, in milliseconds: anything still hanging is abandoned. */
 const STOP_DEADLINE_MS = 4_500;
 
-/** The time limit for the process to end, in milliseconds: it would wait for lookups of names, which can't be canceled. */
+/**
+ * The time limit for the process to end, in milliseconds: it would wait for lookups of names, which
+ * can't be canceled.
+ */
 const END_DEADLINE_MS = 4_900;
 
 /**
- * Runs a service until SIGTERM or SIGINT, then stops it within five seconds; a second signal exits at once. Rejects if the
- * service fails to start or stop.
+ * Runs a service until SIGTERM or SIGINT, then stops it within five seconds; a second signal exits
+ * at once. Rejects if the service fails to start or stop.
  */
 export async function runUntilSignal(service: Service): Promise<void> {
   let signalled: () => void = () => undefined;
@@ -90,12 +95,16 @@ async function withDeadline(work: Promise<void>): Promise<void> {
   await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** How much the heap may grow between two full collections, in percent of the live data after the last one. */
+/**
+ * How much the heap may grow between two full collections, in percent of the live data after the
+ * last one.
+ */
 const GROWTH_PERCENT = 50;
 
 /**
- * Bounds the uncollected garbage. By default the collector lets the heap double, because it expects a high allocation rate to
- * continue: with 10,000 servers that takes a third more memory (bench/RESULTS.md).
+ * Bounds the uncollected garbage. By default the collector lets the heap double, because it expects
+ * a high allocation rate to continue: with 10,000 servers that takes a third more memory
+ * (bench/RESULTS.md).
  */
 export function boundHeapGrowth(): void {
   // The collector reads the flag at each collection, so it can be set in a running process.
@@ -103,8 +112,8 @@ export function boundHeapGrowth(): void {
 }
 
 /**
- * How many files this process may open; undefined if there is no limit or the system doesn't report one. Node.js raises its soft
- * limit to the hard one at startup, so this is the effective one.
+ * How many files this process may open; undefined if there is no limit or the system doesn't report
+ * one. Node.js raises its soft limit to the hard one at startup, so this is the effective one.
  */
 export function descriptorLimit(report: unknown = process.report.getReport()): number | undefined {
   const { userLimits } = report as { readonly userLimits?: { readonly open_files?: { soft?: unknown } } };

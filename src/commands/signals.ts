@@ -1,4 +1,7 @@
-/** Commands that do one thing and end: a signal ends them with that signal's exit code, unless they handle it themselves. */
+/**
+ * Commands that do one thing and end: a signal ends them with that signal's exit code, unless they
+ * handle it themselves.
+ */
 const ONE_SHOT_COMMANDS = new Set(['init', 'check', 'doctor', 'console', 'hash-password']);
 
 /** Whether SIGHUP arrived before a service could reload. */
@@ -10,8 +13,9 @@ const rememberHangUp = () => {
 };
 
 /**
- * Handles signals until the service started by these arguments takes over: SIGTERM and SIGINT end the program with exit code 0,
- * because nothing is open yet, and SIGHUP is remembered. SIGUSR1, which would open Node's inspector, is ignored from now on.
+ * Handles signals until the service started by these arguments takes over: SIGTERM and SIGINT end
+ * the program with exit code 0, because nothing is open yet, and SIGHUP is remembered. SIGUSR1,
+ * which would open Node's inspector, is ignored from now on.
  */
 export function handleEarlySignals([word = '']: readonly string[]): void {
   // In every version of Node.js, a listener replaces the default one that opens the inspector.
@@ -22,7 +26,10 @@ export function handleEarlySignals([word = '']: readonly string[]): void {
   process.on('SIGHUP', rememberHangUp);
 }
 
-/** Removes the early handlers; the caller's listeners must already be in place. Returns whether SIGHUP has arrived. */
+/**
+ * Removes the early handlers; the caller's listeners must already be in place. Returns whether
+ * SIGHUP has arrived.
+ */
 export function takeOverSignals(): boolean {
   process.off('SIGTERM', endEarly);
   process.off('SIGINT', endEarly);

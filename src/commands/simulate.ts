@@ -108,7 +108,10 @@ const PORT_PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'may not be opened by this user',
 };
 
-/** Starts a simulated panel; throws a CommandFailure or a ListenError that shows the flag to change if it can't listen. */
+/**
+ * Starts a simulated panel; throws a CommandFailure or a ListenError that shows the flag to change
+ * if it can't listen.
+ */
 export async function startSimulatedPanel(options: SimulatorOptions, flags: PortFlags): Promise<Simulator> {
   try {
     return await startSimulator(options);
@@ -133,8 +136,8 @@ function isLocal(host: string | undefined): boolean {
 }
 
 /**
- * An exporter configuration that monitors everything on a simulated panel; without its games, which answer on loopback, if the
- * exporter may be elsewhere.
+ * An exporter configuration that monitors everything on a simulated panel; without its games, which
+ * answer on loopback, if the exporter may be elsewhere.
  */
 export function simulatorConfig(panel: Simulator, isExporterHere = true): string {
   const lines = [
@@ -164,7 +167,8 @@ export function simulatorConfig(panel: Simulator, isExporterHere = true): string
   return lines.join('\n');
 }
 
-// The memory limit is reported by the socket; if it is unlimited, the socket reports the node's memory instead.
+// The memory limit is reported by the socket; if it is unlimited, the socket reports the node's
+// memory instead.
 function limitsText({ memory, disk, cpu }: Simulator['servers'][number]['limits']): string {
   const limits = [
     `disk: ${disk === 0 ? 'unlimited' : `${disk}MiB`}`,

@@ -89,7 +89,10 @@ const labelRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, labe
 
 const ANY_LABELS = labels('expected a map of labels, such as { team: games }, or a list of rules');
 
-/** Labels for all discovered servers, or a list of rules of which the first that matches gives a server its labels. */
+/**
+ * Labels for all discovered servers, or a list of rules of which the first that matches gives a
+ * server its labels.
+ */
 const labelRules = z
   .preprocess(
     (value, context) => {

@@ -1,8 +1,9 @@
 // The causes of problems, and the limits at which a server has one.
 
 /**
- * The codes of all causes, as keys. `src/diagnosis` declares them, where it explains each cause and its remedy. They are the values
- * of `cause` in the log, in `/api/v1`, in doctor's JSON and in the labels of metrics.
+ * The codes of all causes, as keys. `src/diagnosis` declares them, where it explains each cause and
+ * its remedy. They are the values of `cause` in the log, in `/api/v1`, in doctor's JSON and in the
+ * labels of metrics.
  */
 export interface CauseCodes {}
 export type CauseCode = keyof CauseCodes;
@@ -15,7 +16,10 @@ export interface Problem {
   readonly retryAfterMs?: number;
 }
 
-/** Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or less than the limit. */
+/**
+ * Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or
+ * less than the limit.
+ */
 export const SATURATED_FROM = 0.95;
 
 /** Above this share of the last ten minutes at its CPU limit, a server counts as being at it. */
@@ -39,8 +43,9 @@ export const STOPPING_SECONDS = 300;
 export const LOADING_SECONDS = 600;
 
 /**
- * The problems of servers that the status page and the dashboards show, by the code that the recording rules give them: the name,
- * what to do about it, and whether the server is down (an error) or may soon be.
+ * The problems of servers that the status page and the dashboards show, by the code that the
+ * recording rules give them: the name, what to do about it, and whether the server is down (an
+ * error) or may soon be.
  */
 export const TROUBLES = {
   stopped_disk_full: {

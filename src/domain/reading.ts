@@ -6,9 +6,9 @@ import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './s
 import type { Clock } from './time.ts';
 
 /**
- * How a server is being monitored, the `condition` label of the self-metrics: `waiting` for its first call, `connecting`,
- * `streaming` by socket, `polling` by REST, `failing` (retrying without fresh data), `blocked` for a reason that only a person can
- * lift, `stopped`.
+ * How a server is being monitored, the `condition` label of the self-metrics: `waiting` for its
+ * first call, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without
+ * fresh data), `blocked` for a reason that only a person can lift, `stopped`.
  */
 export const CONDITIONS = [
   'waiting',
@@ -244,7 +244,10 @@ export interface NodeReading {
   /** Whether its servers can be monitored; `problem` is the reason if not. */
   readonly up: boolean;
   readonly problem?: ProblemReading | undefined;
-  /** How many of its servers have no fresh data because of the node, by cause, even if the node itself isn't blamed. */
+  /**
+   * How many of its servers have no fresh data because of the node, by cause, even if the node
+   * itself isn't blamed.
+   */
   readonly lost?: ReadonlyMap<CauseCode, number> | undefined;
 }
 

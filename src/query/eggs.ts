@@ -6,11 +6,13 @@ import { TYPES } from './types.ts';
 export const AUTO = 'auto';
 
 /**
- * Types of games by the names of their eggs: the first words, in lower case and without anything between them. The names are from
- * pterodactyl/panel and pelican/panel (`database/Seeders/eggs`), pterodactyl/game-eggs, the repositories of pelican-eggs,
- * parkervcp/eggs, and the player counter in pelican/plugins (`PlayerCounterSeeder.php`), which also knows the tags `minecraft`,
- * `bedrock` and `source`: the client API shows no tags, so their eggs are listed by name. An egg that is named like
- * a game of the library has its type, and games that the library doesn't know have the type of a game with the same protocol and ports.
+ * Types of games by the names of their eggs: the first words, in lower case and without anything
+ * between them. The names are from pterodactyl/panel and pelican/panel (`database/Seeders/eggs`),
+ * pterodactyl/game-eggs, the repositories of pelican-eggs, parkervcp/eggs, and the player counter
+ * in pelican/plugins (`PlayerCounterSeeder.php`), which also knows the tags `minecraft`, `bedrock`
+ * and `source`: the client API shows no tags, so their eggs are listed by name. An egg that is
+ * named like a game of the library has its type, and games that the library doesn't know have the
+ * type of a game with the same protocol and ports.
  */
 const EGGS = `
   minecraft: alwaysauth arclight attackofthebteam autoplug blightfall bungeecord canvasmc cleanroom cuberite curseforge fabric

@@ -1,3 +1,5 @@
+// The bodies and refusals that a simulated panel responds with.
+
 import type { GameUsage } from './game-server.ts';
 import type { BodyShape, Conflict } from './schema.ts';
 

@@ -1,3 +1,5 @@
+// The interface through which tests start and control a simulated panel.
+
 import type { Clock } from '../domain/time.ts';
 import type { GameUsage } from './game-server.ts';
 import type { Place, TlsFiles } from './listener.ts';
@@ -20,8 +22,9 @@ import type { SettingsChange, SimulatorSettings } from './settings.ts';
 /** Options for a simulated panel; any setting may be given, and most can be changed later with `set`. */
 export interface SimulatorOptions extends Partial<SimulatorSettings> {
   /**
-   * The panel's addresses, whose ports its first node shares; its second one has ports of its own. Default: any free port of
-   * 127.0.0.1. If there are several, a client's sockets lead to the one by which it reached the panel.
+   * The panel's addresses, whose ports its first node shares; its second one has ports of its own.
+   * Default: any free port of 127.0.0.1. If there are several, a client's sockets lead to the one
+   * by which it reached the panel.
    */
   readonly listen?: readonly Place[];
   /** The control endpoint's port. Default 0. */
@@ -81,20 +84,25 @@ export interface Simulator {
   deleteServer(server: string): void;
   power(server: string, action: PowerCommand): void;
   /**
-   * Ends a server's process without a request: an in-game `/stop` has exit code 0. The settings decide how the daemon reacts to
-   * `exit`; without `exit` it prints nothing, and restarts only servers with `crashEveryMs`.
+   * Ends a server's process without a request: an in-game `/stop` has exit code 0. The settings
+   * decide how the daemon reacts to `exit`; without `exit` it prints nothing, and restarts only
+   * servers with `crashEveryMs`.
    */
   crash(server: string, exit?: ExitState): void;
   /** Fills a server's disk: the daemon reports it and, after `stopsAfterMs` (default 0), stops the server. */
   fillDisk(server: string, stopsAfterMs?: number): void;
   /**
-   * Makes a server's next starts fail, no matter who requests them: `starting`, then after `startMs` `offline`, which the daemon takes
-   * for a crash; if it is the restart after a crash of a running server, `stopping` and `offline`.
+   * Makes a server's next starts fail, no matter who requests them: `starting`, then after
+   * `startMs` `offline`, which the daemon takes for a crash; if it is the restart after a crash of
+   * a running server, `stopping` and `offline`.
    */
   failStarts(server: string, times: number): void;
   /** Prints a line on a server's console, as the game would. */
   print(server: string, line: string): void;
-  /** Moves a server to the other node; `keep` leaves its sockets open, so that clients notice at the next refresh. */
+  /**
+   * Moves a server to the other node; `keep` leaves its sockets open, so that clients notice at the
+   * next refresh.
+   */
   move(server: string, sockets?: 'keep' | 'drop'): void;
   /** Overrides the socket address in credentials; undefined restores the real one. */
   advertise(server: string, address: string | undefined): void;
@@ -105,7 +113,10 @@ export interface Simulator {
   setConflict(server: string, conflict: Conflict | undefined): void;
   /** Takes a server's node down: no sockets, and resources according to the setting `unreachable`. */
   setNodeDown(server: string, down: boolean): void;
-  /** Completes a backup of a server: it appears in the panel's list, and sockets with the permission get `backup completed`. */
+  /**
+   * Completes a backup of a server: it appears in the panel's list, and sockets with the permission
+   * get `backup completed`.
+   */
   completeBackup(server: string, backup: BackupEnd): void;
   /** Starts a server's schedules, whose tasks then don't end, or ends them. */
   setSchedulesStuck(server: string, isStuck: boolean): void;
@@ -114,7 +125,10 @@ export interface Simulator {
 
   acceptKey(key: string): void;
   revokeKey(key: string): void;
-  /** Closes the panel's and nodes' ports; all sockets are dropped without a close frame, and old tokens become invalid. */
+  /**
+   * Closes the panel's and nodes' ports; all sockets are dropped without a close frame, and old
+   * tokens become invalid.
+   */
   stopListening(): Promise<void>;
   /** Listens again on the same ports. */
   startListening(): Promise<void>;

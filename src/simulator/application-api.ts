@@ -1,3 +1,5 @@
+// The application API of a simulated panel, with which administrators list nodes.
+
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { json, pageDocument, type SimulatedAnswer } from './answers.ts';

@@ -1,4 +1,7 @@
-/** The client API of a simulated Calagopus panel, as calagopus/panel has it (backend/src/routes/api/client, shared/src/models). */
+/**
+ * The client API of a simulated Calagopus panel, as calagopus/panel has it
+ * (backend/src/routes/api/client, shared/src/models).
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';

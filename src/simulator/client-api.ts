@@ -1,3 +1,5 @@
+// The client API of a simulated Pterodactyl, Pelican or Hydrodactyl panel.
+
 import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -260,8 +262,8 @@ export function nodeName(server: SimulatedServer): string {
 const FIRST_PORT = 20_000;
 
 /**
- * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737) and unreachable. Panels list
- * allocations in no particular order, so the default one comes last.
+ * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737)
+ * and unreachable. Panels list allocations in no particular order, so the default one comes last.
  */
 export function allocationsOf({ allocationSpec, identifier, node }: SimulatedServer): readonly Allocation[] {
   if (allocationSpec === null) return [];

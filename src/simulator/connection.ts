@@ -1,3 +1,5 @@
+// A node's side of a console WebSocket: authentication, events, limits and faults.
+
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/time.ts';
@@ -72,7 +74,10 @@ export interface ConsoleHost {
   statsFrame(server: SimulatedServer): Buffer;
 }
 
-/** One console socket: authenticates its client, responds to it, and forwards events while its token is valid. */
+/**
+ * One console socket: authenticates its client, responds to it, and forwards events while its token
+ * is valid.
+ */
 export class ConsoleConnection {
   readonly #ws: WebSocket;
   readonly #server: SimulatedServer;
@@ -107,7 +112,10 @@ export class ConsoleConnection {
     this.#ws.on('close', (code) => this.#leave(this.#endedHere ? undefined : code));
   }
 
-  /** Sends an event's frame if the token has the permission for it; if the token has expired, sends the node's error instead. */
+  /**
+   * Sends an event's frame if the token has the permission for it; if the token has expired, sends
+   * the node's error instead.
+   */
   send(frame: Buffer | string, permission?: string): void {
     if (this.#claims === undefined) return;
     const error = this.#tokenError;
@@ -294,7 +302,10 @@ export class ConsoleConnection {
     }
   }
 
-  /** How a token is refused (application/src/server/websocket/jwt.rs and remote/jwt.rs of calagopus/wings). */
+  /**
+   * How a token is refused (application/src/server/websocket/jwt.rs and remote/jwt.rs of
+   * calagopus/wings).
+   */
   #refusal({ event, text }: RefusedToken): 'drop' | [event: RefusedToken['event'], text: string] {
     if (!this.#farEnd.forgetsTokens) return [event, text];
     const meaning = event === 'jwt error' ? FORGETFUL_WORDS.get(text) : undefined;

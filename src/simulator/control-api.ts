@@ -1,3 +1,5 @@
+// The HTTP interface with which other processes control a simulation.
+
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Simulator } from './api.ts';
@@ -17,8 +19,8 @@ import { settingsChangeSchema } from './settings.ts';
 const serverSchema = z.strictObject({ server: z.string() });
 
 /**
- * The operations over HTTP: each is a POST with a JSON body to `/control/<name>`; a server in the path is a UUID, short id or
- * name.
+ * The operations over HTTP: each is a POST with a JSON body to `/control/<name>`; a server in the
+ * path is a UUID, short id or name.
  */
 const OPERATIONS = {
   'faults/rest': operation(restFaultSchema, (panel, fault) => panel.failRest(fault)),

@@ -1,3 +1,5 @@
+// What a node's daemon prints on the console, and how it reacts to crashes.
+
 import type { ExitState } from './schema.ts';
 import type { SimulatorSettings } from './settings.ts';
 
@@ -15,7 +17,10 @@ interface Daemon {
   readonly namesDisabledDetection: boolean;
 }
 
-/** The colors of both versions of Wings (server/console.go): `[yellow][bold]…[default] …`, with a reset at the end. */
+/**
+ * The colors of both versions of Wings (server/console.go): `[yellow][bold]…[default] …`, with a
+ * reset at the end.
+ */
 function wingsLine(prefix: string, text: string): string {
   return `\u001b[33m\u001b[1m${prefix}\u001b[39m ${text}\u001b[0m`;
 }
@@ -47,8 +52,8 @@ export function daemonLine(text: string, node: Pick<SimulatorSettings, 'daemon' 
 const CRASH_TIMEOUT_S = 60;
 
 /**
- * The daemon's reaction to a process that ended by itself, as in server/crash.go of Wings: `sinceRestartMs` is the time since the
- * last crash after which it restarted the server.
+ * The daemon's reaction to a process that ended by itself, as in server/crash.go of Wings:
+ * `sinceRestartMs` is the time since the last crash after which it restarted the server.
  */
 export function crashReport(
   { code, outOfMemory = false }: ExitState,

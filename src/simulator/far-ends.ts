@@ -11,7 +11,10 @@ export interface FarEnd {
   readonly checksOrigin: boolean;
   /** It drops frames that come too fast. */
   readonly throttles: boolean;
-  /** It says when a token has expired, and forgets it; it drops sockets instead of explaining an invalid token. */
+  /**
+   * It says when a token has expired, and forgets it; it drops sockets instead of explaining an
+   * invalid token.
+   */
   readonly forgetsTokens: boolean;
   /** Sockets of one address that may be open without a token. */
   readonly maxUnauthenticated: number;

@@ -1,8 +1,11 @@
+// A clock that runs faster than real time.
+
 import type { Cancel, Clock } from '../domain/time.ts';
 
 /**
- * Accelerated real time: what the program takes for a second passes in a fraction of one. When the exporter and the simulated
- * panel share this clock, minutes of their interaction fit into a test without changing any deadline.
+ * Accelerated real time: what the program takes for a second passes in a fraction of one. When the
+ * exporter and the simulated panel share this clock, minutes of their interaction fit into a test
+ * without changing any deadline.
  */
 export class FastClock implements Clock {
   readonly #speed: number;

@@ -1,3 +1,5 @@
+// Keeps the faults that were injected into a simulation and decides which call or socket gets one.
+
 import type { PanelEndpoint, RestFault, SocketFault } from './schema.ts';
 
 /** An active fault; its server, if it has one, is a UUID. */

@@ -1,3 +1,5 @@
+// Runs the simulated game servers: power actions, statistics, console output and backups.
+
 import { randomUUID } from 'node:crypto';
 import { MIB } from '../domain/server.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
@@ -18,15 +20,18 @@ import type { BackupEnd, BackupSpec, ExitState, GameState, ServerSpec } from './
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { SimulatorSettings } from './settings.ts';
 
-/** The maximum length of the list: real panels keep as many backups as the server's limit, plus every failed one. */
+/**
+ * The maximum length of the list: real panels keep as many backups as the server's limit, plus
+ * every failed one.
+ */
 const MAX_LISTED = 50;
 
 const SOME_CHECKSUM = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
 const SOME_BYTES = 734_003_200;
 
 /**
- * Adds a backup that completed at this Unix time in milliseconds to a server's list, and returns the argument of the node's
- * event.
+ * Adds a backup that completed at this Unix time in milliseconds to a server's list, and returns
+ * the argument of the node's event.
  */
 export function endBackup(
   backups: BackupSpec[],

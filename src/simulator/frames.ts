@@ -1,3 +1,5 @@
+// The WebSocket frames of a simulated node, and the limits on those that it accepts.
+
 import type { GameUsage } from './game-server.ts';
 import type { GameState } from './schema.ts';
 import type { SimulatorSettings } from './settings.ts';
@@ -7,7 +9,10 @@ export function eventFrame(event: string, args: readonly string[], hasArgs = fal
   return JSON.stringify(args.length === 0 && !hasArgs ? { event } : { event, args });
 }
 
-/** A server's resources as Calagopus and its daemon write them (application/src/server/resources.rs of calagopus/wings). */
+/**
+ * A server's resources as Calagopus and its daemon write them (application/src/server/resources.rs
+ * of calagopus/wings).
+ */
 export function resourceUsage(state: GameState, usage: GameUsage): object {
   return {
     memory_bytes: usage.memoryBytes,

@@ -1,3 +1,5 @@
+// A game that responds to player count queries, for simulated servers.
+
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
@@ -10,7 +12,10 @@ export interface PlayerCount {
 /** A client that sends more bytes than this without a status request isn't a client of the game. */
 const MAX_REQUEST_BYTES = 1_024;
 
-/** The port of a simulated game: it reports its number of players like Minecraft (Java Edition) while its server is running. */
+/**
+ * The port of a simulated game: it reports its number of players like Minecraft (Java Edition)
+ * while its server is running.
+ */
 export class GamePort {
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
@@ -55,14 +60,18 @@ export class GamePort {
   }
 }
 
-/** Whether the bytes are a status handshake followed by a status request: length-prefixed packets, both with the id 0. */
+/**
+ * Whether the bytes are a status handshake followed by a status request: length-prefixed packets,
+ * both with the id 0.
+ */
 function asksForStatus(bytes: Buffer): boolean {
   const handshake = packetAt(bytes, 0);
   const request = handshake && packetAt(bytes, handshake.end);
   return handshake?.id === 0 && request?.id === 0;
 }
 
-// Client packets are shorter than 128 bytes, unless they contain a long host name, so lengths take one or two bytes.
+// Client packets are shorter than 128 bytes, unless they contain a long host name, so lengths take
+// one or two bytes.
 function packetAt(bytes: Buffer, at: number): { readonly id: number; readonly end: number } | undefined {
   const [first, second = 0] = bytes.subarray(at, at + 2);
   if (first === undefined) return undefined;
@@ -92,7 +101,10 @@ function lengthOf({ length }: Buffer): Buffer {
 /** The period of the player count, from few to many and back, in milliseconds. */
 const WAVE_MS = 10 * 60_000;
 
-/** How many of `max` players are online at a monotonic instant; `phase` from 0 to 1 shifts servers against each other. */
+/**
+ * How many of `max` players are online at a monotonic instant; `phase` from 0 to 1 shifts servers
+ * against each other.
+ */
 export function playersAt(now: number, max: number, phase: number): number {
   return Math.round(max * (0.45 + 0.4 * Math.sin(2 * Math.PI * (now / WAVE_MS + phase))));
 }

@@ -1,3 +1,5 @@
+// The states of a simulated game server: a pure function of its events and the time.
+
 import { MIB } from '../domain/server.ts';
 import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
@@ -121,7 +123,8 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
 
 const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
-  // A daemon sets `stopping` and `offline` before it publishes either, so its crash detection sees a crash (field notes).
+  // A daemon sets `stopping` and `offline` before it publishes either, so its crash detection sees
+  // a crash (field notes).
   fail: (server, now, traits) => EVENTS.crash(server, now, traits),
   down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
   again: (server, now, traits) => {

@@ -1,3 +1,5 @@
+// Checks API keys and rate limits of a simulated panel, records each call and applies faults.
+
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { hasPrefix } from '../domain/secrets.ts';
@@ -121,7 +123,8 @@ export class ApiGate {
     if (settings.maintenance) return refuse(503);
     const key = keyOf(context);
     if (!this.#policy.isKnown(key, keys)) {
-      // A browser without a session is redirected to the login page; the panel recognizes browsers by their Accept header.
+      // A browser without a session is redirected to the login page; the panel recognizes browsers
+      // by their Accept header.
       return acceptsJson(context) ? refuse(401) : redirect('/auth/login');
     }
     if (settings.twoFactorRequired && target.endpoint !== 'account') {
@@ -179,7 +182,10 @@ export class ApiGate {
     };
   }
 
-  /** The rate limit headers of a response, read when it is sent: for credentials they show the server's limit. */
+  /**
+   * The rate limit headers of a response, read when it is sent: for credentials they show the
+   * server's limit.
+   */
   #headers({ endpoint, server }: CallTarget): () => Record<string, string> {
     return () => {
       const { clock, settings } = this.#host;
@@ -315,7 +321,10 @@ export interface RateVerdict {
 
 const WINDOW_MS = 60_000;
 
-/** Counts one call against `limit` calls in each window, of a minute by default; a refused call doesn't extend the wait. */
+/**
+ * Counts one call against `limit` calls in each window, of a minute by default; a refused call
+ * doesn't extend the wait.
+ */
 export function countCall(
   window: RateWindow | undefined,
   limit: number,

@@ -7,7 +7,10 @@ import type { Duplex } from 'node:stream';
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** An address to listen on: all addresses of the machine if `host` is absent, and any free port if `port` is 0. */
+/**
+ * An address to listen on: all addresses of the machine if `host` is absent, and any free port if
+ * `port` is 0.
+ */
 export interface Place {
   readonly host?: string | undefined;
   readonly port: number;

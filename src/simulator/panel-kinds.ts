@@ -1,3 +1,5 @@
+// How the kinds of panels describe accounts and servers in their responses.
+
 import { createHash } from 'node:crypto';
 import type { BackupSpec, Conflict, DaemonType, PanelKind, WireLimits } from './schema.ts';
 
@@ -26,7 +28,10 @@ export interface ListingEntry {
   readonly daemonType: DaemonType;
 }
 
-/** What distinguishes the responses of a kind of panel from Pterodactyl's (app/Transformers/Api/Client of each). */
+/**
+ * What distinguishes the responses of a kind of panel from Pterodactyl's
+ * (app/Transformers/Api/Client of each).
+ */
 interface KindOfPanel {
   /** The attributes of the account. */
   readonly account: (isAdmin: boolean) => object;

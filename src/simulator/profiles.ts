@@ -1,3 +1,5 @@
+// How busy simulated servers are, and ready-made sets of servers.
+
 import type { ProfileName, ServerSpec } from './schema.ts';
 
 /** The resource usage of a running server; rates are in bytes per second, CPU in percent of a core. */
@@ -162,7 +164,10 @@ export function mixedServers(count: number): ServerSpec[] {
   return [...DEMO_SERVERS.slice(0, count), ...more];
 }
 
-/** Any number of identical servers, all running, by default without console output; used if the options contain a number. */
+/**
+ * Any number of identical servers, all running, by default without console output; used if the
+ * options contain a number.
+ */
 export function steadyServers(count: number, consoleLinesPerSecond = 0): ServerSpec[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `server-${index + 1}`,

@@ -1,3 +1,5 @@
+// Records what clients did, so that tests can check it.
+
 import type { PanelEndpoint } from './schema.ts';
 
 /** One frame sent by a client. `args` are omitted for `auth`, because they are secret. */

@@ -31,7 +31,10 @@ export function setStuck(schedule: SimulatedSchedule, isStuck: boolean, now: num
   else schedule.lastRunAt = now;
 }
 
-/** Brings a schedule up to date: the panel's cron has started it and moved its next run, and its tasks were run at once. */
+/**
+ * Brings a schedule up to date: the panel's cron has started it and moved its next run, and its
+ * tasks were run at once.
+ */
 export function play(schedule: SimulatedSchedule, now: number): void {
   const { active, tasks, everyMs, nextRunAt, isStuck } = schedule;
   if (isStuck || !active || tasks === 0 || nextRunAt > now) return;

@@ -1,3 +1,5 @@
+// The schemas of servers, actions and faults in a simulation.
+
 import { z } from 'zod';
 
 // One schema defines both the types of the in-process API and the validation of the control endpoint.
@@ -5,10 +7,16 @@ import { z } from 'zod';
 const count = z.int().min(0);
 const positive = z.number().positive();
 
-/** `errors`: the envelope; `texts`: Calagopus' list of texts; `message`: `{error, message}`; `html`: a proxy's page. */
+/**
+ * `errors`: the envelope; `texts`: Calagopus' list of texts; `message`: `{error, message}`; `html`:
+ * a proxy's page.
+ */
 const bodyShapeSchema = z.enum(['errors', 'texts', 'message', 'html']);
 
-/** The kinds of panels that can be simulated; they differ in their paths and in the shapes of their responses. */
+/**
+ * The kinds of panels that can be simulated; they differ in their paths and in the shapes of their
+ * responses.
+ */
 export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl', 'calagopus']);
 
 /** The daemons of Hydrodactyl, which its paths name. */
@@ -95,7 +103,10 @@ export const serverSpecSchema = z.strictObject({
   consoleLinesPerSecond: z.number().min(0).optional(),
   /** How long a run lasts before the server crashes by itself, in milliseconds. */
   crashEveryMs: positive.optional(),
-  /** The exit state of such a crash; without it, the daemon reports nothing, and always restarts the server. */
+  /**
+   * The exit state of such a crash; without it, the daemon reports nothing, and always restarts the
+   * server.
+   */
   death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
   schedules: z.array(scheduleSchema).optional(),
@@ -110,8 +121,8 @@ export const serverSpecSchema = z.strictObject({
   /** Milliseconds between its scheduled backups, a third of which fail. */
   backupEveryMs: positive.optional(),
   /**
-   * Makes its game queryable: the maximum number of players, and how many are online (varies by default). Not for servers added
-   * later.
+   * Makes its game queryable: the maximum number of players, and how many are online (varies by
+   * default). Not for servers added later.
    */
   players: z.strictObject({ max: z.int().positive(), online: count.optional() }).optional(),
 });
@@ -175,7 +186,8 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
 const socketScope = { server, times };
 
 /**
- * Faults of sockets that are opened from now on; those from `silence` on also affect open ones, and last until they are cleared.
+ * Faults of sockets that are opened from now on; those from `silence` on also affect open ones, and
+ * last until they are cleared.
  */
 export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -201,7 +213,8 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('daemon-error-on-auth'), ...socketScope, text: z.string().optional() }),
   z.strictObject({ kind: z.literal('silence'), server }),
   /**
-   * The node's statistics have frozen: no `stats` arrive unrequested, and the response to `send stats` always has the same numbers.
+   * The node's statistics have frozen: no `stats` arrive unrequested, and the response to
+   * `send stats` always has the same numbers.
    */
   z.strictObject({ kind: z.literal('frozen-stats'), server }),
   /** Each `status` is immediately followed by a `stats` frame with the previous state. */

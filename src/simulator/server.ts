@@ -1,3 +1,5 @@
+// Creates simulated servers from their specs.
+
 import { MIB } from '../domain/server.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { SimulatedAnswer } from './answers.ts';

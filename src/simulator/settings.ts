@@ -1,10 +1,15 @@
+// The settings of a simulated panel: their schema, their defaults and how they change.
+
 import { z } from 'zod';
 import { type PanelKind, panelKindSchema } from './schema.ts';
 
 const count = z.int().min(0);
 const positive = z.number().positive();
 
-/** A node as the application API shows it: MiB, and percent that may be allocated beyond that (-1: any amount). */
+/**
+ * A node as the application API shows it: MiB, and percent that may be allocated beyond that (-1:
+ * any amount).
+ */
 export const nodeSpecSchema = z.strictObject({
   name: z.string().min(1),
   memory: count,
@@ -42,7 +47,10 @@ export const settingsSchema = z.strictObject({
   /** The resources response if the node is down: 504, or 200 with `missing` and zeros. */
   unreachable: z.enum(['504', 'missing']),
   unreachableDelayMs: z.number().min(0),
-  /** Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with code 4409. */
+  /**
+   * Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with
+   * code 4409.
+   */
   suspendedCredentials: z.enum(['refuse', 'issue']),
   /** The server list shows `serv_…` identifiers, as Pterodactyl can since 1.12. */
   longIdentifiers: z.boolean(),

@@ -1,3 +1,5 @@
+// A simulated panel with its nodes, for tests, benchmarks and demonstrations.
+
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/time.ts';
@@ -337,7 +339,10 @@ function hostIn(authority: string): string {
   return new URL(`http://${authority}`).hostname;
 }
 
-/** An application as a Node request listener; it doesn't replace the process's global `Request` and `Response`. */
+/**
+ * An application as a Node request listener; it doesn't replace the process's global `Request` and
+ * `Response`.
+ */
 function requestListener(app: { readonly fetch: Parameters<typeof getRequestListener>[0] }): RequestListener {
   const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   return (request, response) => void listen(request, response);

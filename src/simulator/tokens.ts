@@ -1,3 +1,5 @@
+// Issues and checks the tokens of console sockets, and contains the nodes' messages about bad ones.
+
 import { errors, jwtVerify, SignJWT } from 'jose';
 
 /** The claims of a console token that the nodes check; times are Unix milliseconds. */
@@ -36,8 +38,8 @@ export function signToken(
 }
 
 /**
- * Checks a token as a node does when it is presented; `validSinceMs` is when the node last started: older tokens are invalid. Which
- * server it is for is checked only when it is used.
+ * Checks a token as a node does when it is presented; `validSinceMs` is when the node last started:
+ * older tokens are invalid. Which server it is for is checked only when it is used.
  */
 export async function checkToken(
   key: Uint8Array,

@@ -1,3 +1,5 @@
+// Handles the WebSocket handshake of console sockets on a simulated node.
+
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';

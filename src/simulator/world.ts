@@ -1,3 +1,5 @@
+// Everything that the parts of one simulation have in common, from its servers to its faults.
+
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { WebSocketServer } from 'ws';

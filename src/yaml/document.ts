@@ -154,8 +154,8 @@ const MAX_SYNTAX_ERRORS = 10;
 
 /** The document, and what is wrong with its syntax. */
 function parseText(text: string, lineCounter: LineCounter) {
-  // `failsafe` makes every scalar a text; interpreting it is up to the schema. The library's pretty errors quote the source,
-  // which may contain a key.
+  // `failsafe` makes every scalar a text; interpreting it is up to the schema. The library's pretty
+  // errors quote the source, which may contain a key.
   const options = { schema: 'failsafe', prettyErrors: false, uniqueKeys: false, lineCounter } as const;
   // These switches of the library print what is read, including keys.
   for (const name of ['LOG_TOKENS', 'LOG_STREAM']) delete process.env[name];

@@ -20,7 +20,10 @@ const SERVERS = '/api/client/servers';
 
 const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
 
-/** The limit of an installation that nobody changed: 360 calls in 30 s (shared/src/settings/ratelimits.rs). */
+/**
+ * The limit of an installation that nobody changed: 360 calls in 30 s
+ * (shared/src/settings/ratelimits.rs).
+ */
 const RATE = { calls: 360, windowMs: 30_000 };
 
 export const CALAGOPUS: Dialect = {

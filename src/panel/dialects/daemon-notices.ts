@@ -1,6 +1,11 @@
+// Recognizes the console lines in which a daemon explains how a run ended.
+
 import type { DaemonNotice } from '../dialect.ts';
 
-/** No sentence below is longer than this, including its prefix and colors, so longer lines are not read at all. */
+/**
+ * No sentence below is longer than this, including its prefix and colors, so longer lines are not
+ * read at all.
+ */
 const MAX_LINE_LENGTH = 512;
 /** Docker's exit code, which Wings prints as an unsigned 32-bit number. */
 const MAX_EXIT_CODE = 0xff_ff_ff_ff;
@@ -15,31 +20,36 @@ const LINE = new RegExp(String.raw`${PREFIX}([^\u001b\r\n]*)(?:${COLOR}|[\r\n])*
 
 /** Sentences without a number. */
 const FIXED: ReadonlyMap<string, DaemonNotice> = new Map<string, DaemonNotice>([
-  // server/crash.go of pterodactyl/wings (since 1.0.0) and pelican/wings; application/src/server/mod.rs of calagopus/wings.
+  // server/crash.go of pterodactyl/wings (since 1.0.0) and pelican/wings;
+  // application/src/server/mod.rs of calagopus/wings.
   ['---------- Detected server process in a crashed state! ----------', { kind: 'crash detected' }],
   ['Out of memory: true', { kind: 'out of memory', killed: true }],
   ['Out of memory: false', { kind: 'out of memory', killed: false }],
   // pterodactyl/wings 1.0.0 to 1.1.2, which had no other interval.
   ['Aborting automatic reboot: last crash occurred less than 60 seconds ago.', { kind: 'restart aborted' }],
-  // server/server.go (once state.go) of pterodactyl/wings (since 1.1.3) and pelican/wings: the restart itself failed.
+  // server/server.go (once state.go) of pterodactyl/wings (since 1.1.3) and pelican/wings: the
+  // restart itself failed.
   ['Server crash was detected but an error occurred while handling it.', { kind: 'restart aborted' }],
   // pterodactyl/wings since 1.1.3, and pelican/wings.
   [
     'Aborting automatic restart, crash detection is disabled for this instance.',
     { kind: 'restart disabled' },
   ],
-  // server/listeners.go of pterodactyl/wings (since 1.1.0) and pelican/wings; application/src/server/mod.rs of calagopus/wings.
+  // server/listeners.go of pterodactyl/wings (since 1.1.0) and pelican/wings;
+  // application/src/server/mod.rs of calagopus/wings.
   ['Server is exceeding the assigned disk space limit, stopping process now.', { kind: 'disk full' }],
 ]);
 
 const EXIT_CODE = /^Exit code: (0|[1-9]\d{0,9})$/;
-// pterodactyl/wings since 1.1.3, pelican/wings, calagopus/wings: the interval is `crash_detection.timeout`, 60 by default.
+// pterodactyl/wings since 1.1.3, pelican/wings, calagopus/wings: the interval is
+// `crash_detection.timeout`, 60 by default.
 const RESTART_ABORTED =
   /^Aborting automatic restart, last crash occurred less than [1-9]\d{0,9} seconds ago\.$/;
 
 /**
- * What a console line shows about the end of a run, if the daemon printed it: exactly one of its sentences, after `[<app_name>
- * Daemon]:`. The colors differ between daemons: server/console.go of Wings, `log_daemon_with_prelude` of calagopus/wings.
+ * What a console line shows about the end of a run, if the daemon printed it: exactly one of its
+ * sentences, after `[<app_name> Daemon]:`. The colors differ between daemons: server/console.go of
+ * Wings, `log_daemon_with_prelude` of calagopus/wings.
  */
 export function readDaemonNotice(line: string): DaemonNotice | undefined {
   // Most lines of a game are rejected here.
@@ -47,8 +57,9 @@ export function readDaemonNotice(line: string): DaemonNotice | undefined {
   if ((first !== ESCAPE && first !== BRACKET) || line.length > MAX_LINE_LENGTH) return undefined;
   const [, before = '', name = '', behind = '', sentence = ''] = LINE.exec(line) ?? [];
   const isColored = before !== '' && behind !== '';
-  // The `app_name` of a node may have brackets, as in `[[EU] Games Daemon]:`. In `[INFO]: <Eve> [Games Daemon]:` it isn't the name:
-  // players type that, but not the daemon's colors.
+  // The `app_name` of a node may have brackets, as in `[[EU] Games Daemon]:`. In
+  // `[INFO]: <Eve> [Games Daemon]:` it isn't the name: players type that, but not the daemon's
+  // colors.
   return isColored || hasPairedBrackets(name) ? readSentence(sentence) : undefined;
 }
 

@@ -9,7 +9,10 @@ function serverPath({ id = '', daemon }: Requested): string {
   return `/api/client/servers${place}/${pathPart(id)}`;
 }
 
-/** What it responds to a path without a daemon, for which it has no route, or with another than the server's (CheckDaemonType). */
+/**
+ * What it responds to a path without a daemon, for which it has no route, or with another than the
+ * server's (CheckDaemonType).
+ */
 const OTHER_DAEMON =
   /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found|requires daemon type '\w+'/;
 

@@ -39,7 +39,8 @@ function messageIn(fields: Fields = {}): string | undefined {
 /** The page's title, or its first line of text. */
 function pageTitle(page: string): string | undefined {
   const head = page.slice(0, MAX_SCANNED);
-  // Bounded repeats keep the cost of a hostile page proportional to its length. A text that is cut off may end within a secret.
+  // Bounded repeats keep the cost of a hostile page proportional to its length. A text that is cut
+  // off may end within a secret.
   const title = /<title[^>]{0,100}>([^<]{0,400})</i.exec(head)?.[1];
   if (title !== undefined && title.trim() !== '') return title;
   const whole = page.length > MAX_SCANNED ? head.slice(0, head.lastIndexOf('<')) : head;

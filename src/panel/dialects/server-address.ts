@@ -7,8 +7,9 @@ import { printable } from '../../domain/secrets.ts';
 const MAX_HOST = 253;
 
 /**
- * Where players reach a game server, as `host:port` with IPv6 in brackets: uses the first of the hosts that is an IP address or a
- * host name. Takes values as received from a panel; undefined if no host or no port is usable.
+ * Where players reach a game server, as `host:port` with IPv6 in brackets: uses the first of the
+ * hosts that is an IP address or a host name. Takes values as received from a panel; undefined if
+ * no host or no port is usable.
  */
 export function serverAddress(hosts: readonly unknown[], port: unknown): string | undefined {
   const host = hosts.find((value) => isHost(value) && !contains(UNREACHABLE, value));
@@ -16,8 +17,8 @@ export function serverAddress(hosts: readonly unknown[], port: unknown): string 
 }
 
 /**
- * The rest of an allocation without a `serverAddress`: `host:port` of a link-local address or of its node, or `:port` if there is no
- * host; undefined without a port.
+ * The rest of an allocation without a `serverAddress`: `host:port` of a link-local address or of
+ * its node, or `:port` if there is no host; undefined without a port.
  */
 export function localAllocation(hosts: readonly unknown[], port: unknown): string | undefined {
   const host = hosts.find((value) => isHost(value) && !contains(UNSPECIFIED, value));

@@ -13,8 +13,8 @@ function textsIn({ errors, ...others }: Fields): readonly string[] | undefined {
 }
 
 /**
- * Whether the body is one that only this panel sends: its refusals are plain texts, and its responses have no `attributes`
- * (backend/src/routes/api/client).
+ * Whether the body is one that only this panel sends: its refusals are plain texts, and its
+ * responses have no `attributes` (backend/src/routes/api/client).
  */
 export function isOwnBody(body: unknown): boolean {
   const fields = asFields(body) ?? {};
@@ -34,8 +34,8 @@ export function readRefusal(text: string, contentType: string): ErrorBody {
 }
 
 /**
- * Texts of 403 about the key or its account (backend/src/routes/api/client/mod.rs). Others name the permission that the key or its account
- * lacks (shared/src/models/user/auth.rs).
+ * Texts of 403 about the key or its account (backend/src/routes/api/client/mod.rs). Others name the
+ * permission that the key or its account lacks (shared/src/models/user/auth.rs).
  */
 const FORBIDDEN: readonly (readonly [RegExp, CauseCode])[] = [
   [/^ip address not allowed/i, 'key_address'],

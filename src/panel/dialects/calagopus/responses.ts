@@ -1,4 +1,7 @@
-/** Reads what Calagopus' API responds about servers, backups, schedules, nodes and the account (shared/src/models). */
+/**
+ * Reads what Calagopus' API responds about servers, backups, schedules, nodes and the account
+ * (shared/src/models).
+ */
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import { type BlockedReason, finiteLimit, type Limits, MIB, Sample } from '../../../domain/server.ts';
 import {
@@ -21,7 +24,10 @@ import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn
 /** A higher page count is an error of the panel: no panel lists a million servers. */
 const MAX_PAGES = 10_000;
 
-/** Decodes as many entries of the list in this field as were requested; throws a ShapeError if there is no list. */
+/**
+ * Decodes as many entries of the list in this field as were requested; throws a ShapeError if there
+ * is no list.
+ */
 function entriesOf<T>(
   body: unknown,
   name: string,

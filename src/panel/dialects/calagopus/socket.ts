@@ -6,14 +6,16 @@ import { readRefusal } from './refusals.ts';
 
 /** What the daemon responds instead of opening a socket (application/src/server/websocket/handler.rs). */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
-  // Sockets of one address that haven't authenticated yet: 32 by default. A limit of all is off by default (config.rs).
+  // Sockets of one address that haven't authenticated yet: 32 by default. A limit of all is off by
+  // default (config.rs).
   [429, /too many connections/i, 'too_many_handshakes'],
   [404, /server not found/i, 'server_not_on_node'],
 ];
 
 /**
- * "invalid token: token is expired", "… has been denied", "… is not yet valid" or "… has invalid issued at time", as after a restart
- * (remote/jwt.rs). It is sent for a token and for events that are withheld, and both look alike.
+ * "invalid token: token is expired", "… has been denied", "… is not yet valid" or "… has invalid
+ * issued at time", as after a restart (remote/jwt.rs). It is sent for a token and for events that
+ * are withheld, and both look alike.
  */
 const INVALID = /^invalid token\b/i;
 

@@ -51,8 +51,8 @@ export function refusalCause({
 }
 
 /**
- * Panels report a node's response with its status in the message, or with the status of their own response: one of 500 or more is the
- * panel's, because it got none.
+ * Panels report a node's response with its status in the message, or with the status of their own
+ * response: one of 500 or more is the panel's, because it got none.
  */
 function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCode {
   const answered = nodeStatus ?? (panelStatus < 500 ? panelStatus : undefined);
@@ -62,8 +62,9 @@ function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCo
 }
 
 /**
- * Panels respond with their list of errors, or as in the contract with `error` and `message`. Bot checks and gateways respond with
- * JSON as well, but with a `message` alone, or another list of errors.
+ * Panels respond with their list of errors, or as in the contract with `error` and `message`. Bot
+ * checks and gateways respond with JSON as well, but with a `message` alone, or another list of
+ * errors.
  */
 function ownBody(body: Fields): ErrorBody | undefined {
   const errors: readonly unknown[] = Array.isArray(body['errors']) ? body['errors'] : [];
@@ -79,8 +80,9 @@ function ownBody(body: Fields): ErrorBody | undefined {
 }
 
 /**
- * The class of the error with which a panel passes on a node's response, or reports that there was none (Pterodactyl,
- * app/Exceptions/Http/Connection). Other classes with similar names concern the panel's own database and cache.
+ * The class of the error with which a panel passes on a node's response, or reports that there was
+ * none (Pterodactyl, app/Exceptions/Http/Connection). Other classes with similar names concern the
+ * panel's own database and cache.
  */
 const FROM_NODE = 'DaemonConnectionException';
 

@@ -30,8 +30,9 @@ export function attributesOf(object: unknown): Fields | undefined {
 const MAX_PAGES = 10_000;
 
 /**
- * Decodes the attributes of as many entries of the body's list as were requested. Others are bad, as are those that can't be used, for
- * which `decode` returns undefined. Throws a ShapeError if the body holds no list.
+ * Decodes the attributes of as many entries of the body's list as were requested. Others are bad,
+ * as are those that can't be used, for which `decode` returns undefined. Throws a ShapeError if the
+ * body holds no list.
  */
 export function entriesOf<T>(
   body: unknown,
@@ -64,7 +65,8 @@ export function decodeListingPage(body: unknown, perPage: number): ListingPage {
 /** A server in the list; undefined if the entry doesn't identify one. */
 function decodeServer(attributes: Fields): ListedServer | undefined {
   const given = { uuid: asId(attributes['uuid']), identifier: asId(attributes['identifier']) };
-  // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing from the server list either.
+  // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing
+  // from the server list either.
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
   if (identifier === undefined || uuid === undefined) return undefined;
@@ -108,16 +110,23 @@ function decodeLimits(limits: Fields | undefined): Limits {
 /** Far more than any server has, and too few to take long. */
 const MAX_RELATED = 1_000;
 
-/** The most further ports of a server that are known: a game that responds to queries elsewhere does so at one of the first. */
+/**
+ * The most further ports of a server that are known: a game that responds to queries elsewhere does
+ * so at one of the first.
+ */
 const MAX_OTHER_PORTS = 15;
 
-/** Names of variables with the port at which a game responds to queries, as in the eggs of parkervcp/eggs and pelican-eggs. */
+/**
+ * Names of variables with the port at which a game responds to queries, as in the eggs of
+ * parkervcp/eggs and pelican-eggs.
+ */
 const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
 
 /**
- * Where a server of the server list can be reached (`AllocationTransformer`, `EggVariableTransformer` and `sftp_details` of each panel). Panels list all
- * allocations of a server, or only the default one if the account may not see the others; and the variables that its users may
- * see, or none.
+ * Where a server of the server list can be reached (`AllocationTransformer`,
+ * `EggVariableTransformer` and `sftp_details` of each panel). Panels list all allocations of a
+ * server, or only the default one if the account may not see the others; and the variables that its
+ * users may see, or none.
  */
 export function decodePorts(attributes: Fields) {
   const allocations = related(attributes, 'allocations');
@@ -170,9 +179,10 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
 }
 
 /**
- * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list until someone
- * deletes it. Pterodactyl and Pelican panels write `is_successful: false` and `completed_at` when the node reports the failure,
- * or when they give up waiting for a report (after 6 hours by default).
+ * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list
+ * until someone deletes it. Pterodactyl and Pelican panels write `is_successful: false` and
+ * `completed_at` when the node reports the failure, or when they give up waiting for a report
+ * (after 6 hours by default).
  */
 function decodeBackup(attributes: Fields): Backup | undefined {
   const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
@@ -191,8 +201,8 @@ export function decodeSchedules(body: unknown): readonly Schedule[] {
 }
 
 /**
- * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined without a number or a name. Without its
- * tasks in the response, it counts as having some.
+ * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined
+ * without a number or a name. Without its tasks in the response, it counts as having some.
  */
 function decodeSchedule(attributes: Fields): Schedule | undefined {
   const { id } = attributes;
@@ -219,8 +229,9 @@ export function decodeNodesPage(body: unknown): NodesPage {
 }
 
 /**
- * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also contains what the daemons'
- * configuration needs, and of which only Pelican's has the CPU); undefined without a name.
+ * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also
+ * contains what the daemons' configuration needs, and of which only Pelican's has the CPU);
+ * undefined without a name.
  */
 function decodeNode(attributes: Fields): NodeCapacity | undefined {
   const name = asText(attributes['name']);

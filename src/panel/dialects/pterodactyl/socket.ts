@@ -1,3 +1,5 @@
+// The console WebSocket of Pterodactyl and compatible panels: credentials, messages and events.
+
 import { decodeJwt } from 'jose/jwt/decode';
 import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
@@ -25,7 +27,10 @@ const DEFAULT_LIFETIME_MS = 600_000;
 /** A token that claims a longer lifetime is still renewed daily. */
 const MAX_LIFETIME_MS = 86_400_000;
 
-/** The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what surrounds the token. */
+/**
+ * The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what
+ * surrounds the token.
+ */
 const MAX_TOKEN_BYTES = 4_000;
 
 /** Many times as long as any real address; an open socket keeps several copies of its address. */
@@ -53,8 +58,8 @@ export function credentialsOf(givenToken: unknown, givenUrl: unknown, expected: 
   return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
 
-// Only the difference of the two claims is used: `exp` alone would have to be compared with this machine's wall clock, which may
-// be wrong or stepped.
+// Only the difference of the two claims is used: `exp` alone would have to be compared with this
+// machine's wall clock, which may be wrong or stepped.
 function tokenLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token);
   if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
@@ -62,7 +67,10 @@ function tokenLifetimeMs(token: string): number {
   return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
 }
 
-/** The permissions that a token lists; undefined if it can't be read. Verifying the signature is up to the node. */
+/**
+ * The permissions that a token lists; undefined if it can't be read. Verifying the signature is up
+ * to the node.
+ */
 export function permissionsOf(token: string): readonly string[] | undefined {
   const { permissions } = readClaims(token);
   if (!Array.isArray(permissions)) return undefined;
@@ -110,7 +118,10 @@ const NO_ARGS: readonly string[] = [];
 
 const BACKUP_COMPLETED = 'backup completed';
 
-/** Wings up to 1.5 appends the backup's UUID to the event's name; later versions send it only as an argument. */
+/**
+ * Wings up to 1.5 appends the backup's UUID to the event's name; later versions send it only as an
+ * argument.
+ */
 const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
 
 /** A longer frame takes too long to be parsed, and has nothing that the exporter needs. */
@@ -135,11 +146,13 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
 const CONSOLE_PREFIX = Buffer.from('{"event":"console output"');
 
 /**
- * Is this a console line, judged by its first bytes? Lines can't be unsubscribed and may come by the thousand, so they must not
- * be parsed just to be dropped. If a daemon orders its keys differently, `decodeFrame` handles the line.
+ * Is this a console line, judged by its first bytes? Lines can't be unsubscribed and may come by
+ * the thousand, so they must not be parsed just to be dropped. If a daemon orders its keys
+ * differently, `decodeFrame` handles the line.
  */
 export function isConsoleFrame(bytes: Buffer, from = 0, to = bytes.length): boolean {
-  // Starts at the last byte, where other events differ at once; a call of a Buffer method would cost more than the loop.
+  // Starts at the last byte, where other events differ at once; a call of a Buffer method would
+  // cost more than the loop.
   for (let at = CONSOLE_PREFIX.length - 1; at >= 0; at -= 1) {
     if (bytes[from + at] !== CONSOLE_PREFIX[at]) return false;
   }
@@ -223,12 +236,16 @@ function handleStatus(handler: FrameHandler, state: string | undefined): void {
   else handler.status(parseServerState(state));
 }
 
-/** Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON writes an escape as six bytes. */
+/**
+ * Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON
+ * writes an escape as six bytes.
+ */
 const MAX_NOTICE_FRAME_BYTES = 1_024;
 
 /**
- * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing. Unless a stop needs an explanation,
- * only the line about a full disk is recognized, because that one precedes the stop.
+ * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing.
+ * Unless a stop needs an explanation, only the line about a full disk is recognized, because that
+ * one precedes the stop.
  */
 function daemonNotice(frame: Buffer, isStopToExplain: boolean): DaemonNotice | 'unreadable' | undefined {
   if (frame.length > MAX_NOTICE_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
@@ -246,8 +263,8 @@ const RESET = String.raw`\u001b[0m`.length;
 const [W, FULL_STOP, LIST_END, NEWLINE] = Buffer.from('w.]\n');
 
 /**
- * May the frame of a console line hold the sentence about a full disk? Checked for every line, and therefore only by its end: the
- * sentence ends with "now.", and few others do.
+ * May the frame of a console line hold the sentence about a full disk? Checked for every line, and
+ * therefore only by its end: the sentence ends with "now.", and few others do.
  */
 function mayBeDiskFull(frame: Buffer): boolean {
   if (frame.length < MIN_DISK_FULL_FRAME_BYTES) return false;
@@ -263,7 +280,8 @@ function endsAlike(frame: Buffer, at: number): boolean {
 
 /** What daemons respond instead of opening a socket. */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
-  // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies remove the text.
+  // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies
+  // remove the text.
   [403, /^(?:forbidden)?$/i, 'origin'],
   // pelican/wings, router/router_server_ws.go.
   [400, /too many open websocket/i, 'too_many_sockets'],
@@ -319,7 +337,10 @@ const TIMES =
 /** Errors are sentences; a node may send longer texts endlessly. */
 const MAX_MESSAGE_LENGTH = 1_024;
 
-/** Daemons prefix an error that responds to a message with a random identifier, which would make every server's error different. */
+/**
+ * Daemons prefix an error that responds to a message with a random identifier, which would make
+ * every server's error different.
+ */
 const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
 
 /** The message of a `jwt error` or `daemon error` without the identifier. */
@@ -327,7 +348,10 @@ export function withoutIdentifier(text: string): string {
   return text.replace(IDENTIFIER, '');
 }
 
-/** Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld (wings, router/websocket). */
+/**
+ * Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld
+ * (wings, router/websocket).
+ */
 export function readJwtError(text: string): JwtError {
   const message = withoutIdentifier(text);
   return { message, isFixable: isFixedByNewToken(message), answersToken: message !== text };
@@ -341,7 +365,8 @@ function jwtErrorCause(message: string, token = ''): CauseCode {
   if (isFixedByNewToken(message)) return 'token_clock';
   if (/uuid mismatch/i.test(message)) return 'token_wrong_server';
   if (!/permission/i.test(message)) return 'token_refused';
-  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like a missing permission.
+  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like
+  // a missing permission.
   const isGranted = permissionsOf(token)?.some((one) => one === '*' || one === 'websocket.connect');
   return isGranted === true ? 'token_version' : 'no_console_permission';
 }

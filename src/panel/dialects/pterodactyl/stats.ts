@@ -1,3 +1,5 @@
+// Decodes the resource usage in socket events and API responses into samples.
+
 import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
 import { asFields, type Fields } from '../wire.ts';
@@ -6,7 +8,10 @@ import { attributesOf } from './responses.ts';
 /** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
-/** Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU time useless for ever. */
+/**
+ * Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU
+ * time useless for ever.
+ */
 const MAX_CPU_PERCENT = 1_000_000;
 
 /** On the wire, CPU is in percent of one core with three decimals. */
@@ -17,8 +22,8 @@ const STEPS_PER_CORE = 100_000;
 type BadFieldCount = { bad: number };
 
 /**
- * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is absent. Returns the number of
- * unusable fields. Never throws.
+ * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is
+ * absent. Returns the number of unusable fields. Never throws.
  */
 export function decodeStats(payload: unknown, sample: Sample): number {
   sample.clear();
@@ -116,19 +121,26 @@ const STATES = SERVER_STATES.map((state) => ({ state, bytes: inside(`${state}"`)
 const FIRST_LETTER = 2;
 const [ZERO = 0, NINE = 0, DOT, COMMA, BRACE_END, NEWLINE] = Buffer.from('09.,}\n');
 
-/** Numbers of so many digits, and the powers of ten for their decimals, are exact, so that one division rounds like JSON.parse. */
+/**
+ * Numbers of so many digits, and the powers of ten for their decimals, are exact, so that one
+ * division rounds like JSON.parse.
+ */
 const MAX_DIGITS = 15;
 
 /**
- * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys of the payload may be in any order.
- * Anything else, such as an unknown key, a space, an escape or a null, is left to the JSON parser, which takes several times as long.
+ * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys of
+ * the payload may be in any order. Anything else, such as an unknown key, a space, an escape or a
+ * null, is left to the JSON parser, which takes several times as long.
  */
 class StatsReader {
   #frame: Uint8Array = FRAME_END;
   #at = 0;
   #isRegular = false;
 
-  /** Reads the frame that these bytes contain; returns false if it has another form, and the sample is then undefined. */
+  /**
+   * Reads the frame that these bytes contain; returns false if it has another form, and the sample
+   * is then undefined.
+   */
   read(bytes: Uint8Array, sample: Sample, from = 0, to = bytes.length): boolean {
     this.#frame = bytes;
     this.#at = from;
