@@ -77,6 +77,23 @@ describe('doctor', () => {
     });
   });
 
+  it('finds no problems on a healthy Calagopus, and names a permission that its key lacks', async () => {
+    const panel = await simulated({ panel: 'calagopus' });
+    const healthy = await outcome(['--config', await configFile(configFor(panel))]);
+    expect(healthy).toMatchObject({ code: 0, stderr: '' });
+    expect(healthy.stdout).toContain('\n  creative  ok       streaming, running\n');
+    expect(healthy.stdout).not.toContain(panel.apiKey);
+    panel.set({ accountPermissions: ['control.read-console'] });
+    const file = await configFile(
+      `panels: [{ name: main, url: ${panel.url}, api_key: ${panel.apiKey}, discover: true }]`,
+    );
+    const { code, stdout } = await outcome(['--config', file]);
+    expect(code).toBe(1);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'you do not have permission to perform this action: servers.read',
+    );
+  });
+
   it('tries a single server', async () => {
     const panel = await simulated();
     panel.setConflict('creative', 'suspended');

@@ -108,6 +108,19 @@ Wrote config.yaml and panel-key (readable only by you)
     await administrators.stop();
   });
 
+  it('writes a configuration for a Calagopus with which doctor finds no problems', async () => {
+    const calagopus = await startSimulator({
+      panel: 'calagopus',
+      servers: [{ name: 'alpha' }, { name: 'beta' }],
+    });
+    await writeFile(join(folder, 'given'), `${calagopus.apiKey}\n`);
+    const { code, stdout } = await outcome(['init', '--url', calagopus.url, '--key-file', 'given']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('  account  operator\n  servers  2: alpha, beta\n');
+    expect(await outcome(['doctor'])).toMatchObject({ code: 0 });
+    await calagopus.stop();
+  });
+
   it('stops on a signal while it waits for a key on standard input', async () => {
     // A pipe that is open for reading and writing never ends.
     const program = initInShell('--key-file - <> pipe', 'mkfifo pipe; ');
