@@ -156,7 +156,8 @@ export class ConsoleRun {
   async #script(): Promise<void> {
     const { logs = false, power, send = [], for: forMs, interactive } = this.#plan;
     const { clock } = this.#options;
-    await this.#until(this.#isReady);
+    // A connection that is lost again at once was one: what is to be sent has a limit of its own.
+    await this.#until(() => this.#hasConnected);
     await this.#until(() => this.#state !== undefined, FIRST_STATE_MS);
     if (logs) await this.#send({ event: 'send logs' }, 'the request for recent lines');
     if (power !== undefined) await this.#setPower(power);
