@@ -116,6 +116,21 @@ describe('a console', () => {
     });
   });
 
+  it('gives up on commands as well if its only connection was lost before it looked at it', async () => {
+    await start();
+    stage.time.speed = 0.001;
+    const opened = await stage.open({ readsInput: true });
+    await opened.shows('survival is running');
+    await stage.panel.stopListening();
+    await opened.shows(/^not connected/);
+    opened.type('list');
+    stage.time.speed = FAST;
+    expect(await opened.outcome).toEqual({
+      code: 1,
+      error: '"list" was not sent: no connection for 5 minutes',
+    });
+  });
+
   it("ends when its time is over, and reports the commands that weren't sent", async () => {
     await start();
     expect(await (await stage.open({ readsInput: true, for: 3_000 })).outcome).toEqual({ code: 0 });
