@@ -49,14 +49,21 @@ describe.skipIf(!hasPromtool)('of 500 servers on ten nodes', () => {
   it.each([
     ['nine that crash at once, each on a node of its own, are not many', onNodes.slice(1), []],
     ['ten, which are 2 %, are many', onNodes, [{ value: 10 }]],
+    [
+      'five of one node are many, without the one of another',
+      [0, 1, 2, 3, 4, 100],
+      [{ node: 'n0', value: 5 }],
+    ],
   ])('%s', async (_, crashed, groups) => {
     const folder = await mkdtemp(join(tmpdir(), 'many-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, 'test.json');
     const series = Array.from({ length: 500 }, (_server, index) => seriesOf(index, crashed.includes(index)));
     const group = 'panel:gameserver_one_of_many:count';
-    const labels = `${group}{job="gameserver",panel="main",failure="crashed",since="300"}`;
-    const expected = groups.map(({ value }: { value: number }) => ({ labels, value }));
+    const expected = groups.map(({ node, value }: { node?: string; value: number }) => ({
+      labels: `${group}{job="gameserver",panel="main",failure="crashed",since="300"${node === undefined ? '' : `,node="${node}"`}}`,
+      value,
+    }));
     const tests = [
       {
         interval: '15s',
