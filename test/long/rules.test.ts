@@ -67,7 +67,12 @@ describe.skipIf(!hasPromtool)('of 500 servers on ten nodes', () => {
     const tests = [
       {
         interval: '15s',
-        input_series: [{ series: 'up{job="gameserver",instance="a"}', values: '1x60' }, ...series.flat()],
+        input_series: [
+          { series: 'up{job="gameserver",instance="a"}', values: '1x60' },
+          // The rules know a server's node only together with its panel.
+          { series: 'gameserver_panel_up{job="gameserver",instance="a",panel="main"}', values: '1x60' },
+          ...series.flat(),
+        ],
         promql_expr_test: [{ expr: group, eval_time: '7m', exp_samples: expected }],
       },
     ];
