@@ -19,8 +19,11 @@ export function retryGapMs(failures: number): number {
 /** The first wait's ceiling: long enough that a restarting daemon isn't flooded with reconnects. */
 const BASE_MS = 5_000;
 
-/** The maximum ceiling: a recovered server is noticed within a minute, like a circuit's trials. */
-const MAX_MS = 60_000;
+/**
+ * The maximum ceiling: with an attempt that hangs until the connection's time-out of 10 s, a
+ * recovered server is noticed within a minute.
+ */
+const MAX_MS = 45_000;
 
 /** The shortest wait: full jitter may draw zero, which would be a hot loop for one server. */
 const MIN_MS = 500;
@@ -34,12 +37,15 @@ export const STABLE_AFTER_MS = 60_000;
 /** How long to wait after a refusal that only a person can lift; the first time a minute. */
 export const SLOW_RETRY_MS = 5 * 60_000;
 
+/** The longest wait after a refusal that isn't the server's own: as between a node's trials. */
+const REFUSED_RETRY_MS = 60_000;
+
 /** The jitter after refusals, so that servers refused together aren't retried together. */
 const REFUSAL_SPREAD = 0.1;
 
 /**
  * Milliseconds to wait after `failures` consecutive failures (1 or more): full jitter under a
- * ceiling that doubles from 5 s to a minute. `random` is uniform in [0, 1).
+ * ceiling that doubles from 5 s to 45 s. `random` is uniform in [0, 1).
  */
 export function backoffMs(failures: number, random: number): number {
   const ceiling = Math.min(MAX_MS, BASE_MS * 2 ** Math.min(failures - 1, 16));
@@ -58,5 +64,5 @@ export function slowRetryMs(refusals: number, random: number): number {
  * between the trials of a circuit.
  */
 export function refusedRetryMs(random: number): number {
-  return MAX_MS * (1 - REFUSAL_SPREAD * random);
+  return REFUSED_RETRY_MS * (1 - REFUSAL_SPREAD * random);
 }

@@ -11,21 +11,21 @@ describe('backoffMs', () => {
     [2, 10_000],
     [3, 20_000],
     [4, 40_000],
-    [5, 60_000],
-    [6, 60_000],
-    [10_000, 60_000],
+    [5, 45_000],
+    [6, 45_000],
+    [10_000, 45_000],
   ])('has full jitter after %i failures in a row, up to %i ms', (failures, ceiling) => {
     expect(backoffMs(failures, ALMOST_ONE)).toBeCloseTo(ceiling, 3);
     expect(backoffMs(failures, 0.5)).toBe(ceiling / 2);
   });
 
-  it('is never a busy loop and never exceeds a minute', () => {
+  it('is never a busy loop, and leaves room for an attempt that hangs 10 s within a minute', () => {
     expect(backoffMs(1, 0)).toBe(500);
     fc.assert(
       fc.property(fc.integer({ min: 1 }), uniform, (failures, random) => {
         const wait = backoffMs(failures, random);
         expect(wait).toBeGreaterThanOrEqual(500);
-        expect(wait).toBeLessThanOrEqual(60_000);
+        expect(wait + 10_000).toBeLessThan(60_000);
       }),
     );
   });

@@ -305,7 +305,7 @@ describe('consecutive failures', () => {
       });
     expect(Math.round(delayOf(failed(0).state))).toBe(5_000);
     expect(Math.round(delayOf(failed(1).state))).toBe(10_000);
-    expect(Math.round(delayOf(failed(20).state) / 1_000)).toBe(60);
+    expect(Math.round(delayOf(failed(20).state) / 1_000)).toBe(45);
     expect(failed(3).state).toMatchObject({ failures: 4 });
   });
 
