@@ -6,12 +6,13 @@ import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { QuerySettings } from '../domain/server.ts';
-import { type Logger, subjectOf } from '../domain/telemetry.ts';
+import type { Logger } from '../domain/telemetry.ts';
 import { bounded, type Clock, sleep } from '../domain/time.ts';
 import type { QueryPolicy } from '../query/allowed-addresses.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { queryPlace } from '../query/place.ts';
 import { QUERY_FAILURES, type Way } from '../query/ways.ts';
+import { serverFields } from './server-events.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** Concurrent queries of a panel. */
@@ -230,7 +231,7 @@ export class QueryWatch {
   #report(server: QueriedServer, problem: Problem | undefined): void {
     const { log } = this.#options;
     const { name } = server.target;
-    const subject = subjectOf(server.target, server.node);
+    const subject = serverFields(server.target, server.node);
     if (problem === undefined) {
       if (!this.#reported.delete(server)) return;
       log.info({ ...subject, event: 'query_answered' }, `server ${name} responds to queries again`);

@@ -2,8 +2,9 @@
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import { type Logger, SERVER_EVENTS, type ServerEvent, type ServerEventFields } from '../domain/telemetry.ts';
+import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
+import { SERVER_EVENTS, type ServerEvent, type ServerEventFields } from './server-events.ts';
 
 type EventLevel = 'info' | 'warn' | 'error';
 

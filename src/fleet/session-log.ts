@@ -3,8 +3,9 @@
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { CollectionMode } from '../domain/server.ts';
-import { type Logger, type ServerEvent, subjectOf } from '../domain/telemetry.ts';
+import type { Logger } from '../domain/telemetry.ts';
 import type { ConditionChange, SessionLog } from '../session/session-context.ts';
+import { type ServerEvent, serverFields } from './server-events.ts';
 
 /** What the log says about a server; without an event if that isn't worth counting. */
 interface SessionLine {
@@ -24,11 +25,11 @@ export function sessionLog(log: Logger): SessionLog {
       const { condition, problem } = change.now;
       const { event, level, text } = lineOf(change, target.mode);
       const { cause, detail } = problem ?? {};
-      const fields = { ...subjectOf(target, node), event, condition, cause, detail };
+      const fields = { ...serverFields(target, node), event, condition, cause, detail };
       log[level](fields, `server ${target.name}${text}`);
     },
     socketMoved: ({ target, node }, from, to) => {
-      const fields = { ...subjectOf(target, node), event: 'moved', from, to };
+      const fields = { ...serverFields(target, node), event: 'moved', from, to };
       log.info(fields, `server ${target.name}: socket moved from ${from} to ${to}`);
     },
   };

@@ -1,8 +1,9 @@
 // Logs the stops of servers that are problems.
 
 import type { ServerReading } from '../domain/reading.ts';
-import { type Logger, type ServerEvent, subjectOf } from '../domain/telemetry.ts';
+import type { Logger } from '../domain/telemetry.ts';
 import type { Stop } from './power.ts';
+import { type ServerEvent, serverFields } from './server-events.ts';
 
 /** Logs a stop that is a problem. */
 export function logStop(
@@ -16,7 +17,7 @@ export function logStop(
   const facts = reason === 'out_of_memory' ? [...code, 'out of memory'] : code;
   const why = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const warn = (event: ServerEvent, text: string) =>
-    log.warn({ ...subjectOf(target, node), event, exitCode }, `server ${target.name} ${text}`);
+    log.warn({ ...serverFields(target, node), event, exitCode }, `server ${target.name} ${text}`);
   if (reason === 'disk_full') warn(reason, 'was stopped by its node: disk limit exceeded');
   // An event of its own: otherwise, a summary would hide it among many crashes.
   else if (said.includes('restart aborted')) {

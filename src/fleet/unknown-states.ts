@@ -2,7 +2,8 @@
 
 import type { ServerReading } from '../domain/reading.ts';
 import { printable } from '../domain/secrets.ts';
-import { type Logger, subjectOf } from '../domain/telemetry.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import { serverFields } from './server-events.ts';
 
 /** How many unknown states are logged for a panel, which may invent them. */
 const MAX_UNKNOWN_STATES = 10;
@@ -15,6 +16,6 @@ export function unknownStateLog(log: Logger) {
     if (seen.has(state) || seen.size >= MAX_UNKNOWN_STATES) return;
     seen.add(state);
     const shown = `unknown state "${state}", shown as unknown; its data is shown as usual`;
-    log.warn({ ...subjectOf(target, node), state }, `server ${target.name}: ${shown}`);
+    log.warn({ ...serverFields(target, node), state }, `server ${target.name}: ${shown}`);
   };
 }

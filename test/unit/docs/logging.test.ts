@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { SERVER_EVENTS } from '../../../src/domain/telemetry.ts';
+import { SERVER_EVENTS } from '../../../src/fleet/server-events.ts';
 import { expectSection } from '../../support/generated.ts';
 
 const FILE = 'docs/logging.md';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import { SERVER_EVENTS, type ServerEvent } from '../../../src/domain/telemetry.ts';
+import { SERVER_EVENTS, type ServerEvent } from '../../../src/fleet/server-events.ts';
 import { FULL_LINES, serverLog } from '../../../src/fleet/server-log.ts';
 import { FleetBench, SETTINGS, servers as serversOf } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
