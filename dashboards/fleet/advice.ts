@@ -1,5 +1,5 @@
 import { CAUSES } from '../../src/diagnosis/causes.ts';
-import { TROUBLES } from '../../src/domain/problems.ts';
+import { SERVER_PROBLEMS } from '../../src/diagnosis/server-problems.ts';
 import { INFORMATION, TROUBLE, WARNING, wordsFor } from '../appearance.ts';
 
 /** When a problem needs a person; rows are sorted by these numbers. */
@@ -53,7 +53,10 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     Object.values(CAUSES).map(({ code, title, remedy }) => [code, { words: title, remedy }]),
   ),
   ...Object.fromEntries(
-    Object.entries(TROUBLES).map(([code, { title, action }]) => [code, { words: title, remedy: action }]),
+    Object.entries(SERVER_PROBLEMS).map(([code, { title, action }]) => [
+      code,
+      { words: title, remedy: action },
+    ]),
   ),
   ...OWN,
 };

@@ -1,4 +1,4 @@
-import { TROUBLES } from '../../src/domain/problems.ts';
+import { codesSeenBy } from '../../src/diagnosis/server-problems.ts';
 import {
   exporterUp,
   missingShards,
@@ -119,7 +119,7 @@ function whereOn(labels: string, vector: string, condition: string): string {
 const REFUSED_REASONS = ['not_found', 'unauthorized', 'forbidden'];
 
 /** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
-const SERVER_PROBLEMS = Object.keys(TROUBLES).flatMap((code) =>
+const SERVER_PROBLEMS = codesSeenBy('rules').flatMap((code) =>
   code === 'no_data' ? [REFUSED_REASONS.join('|'), code] : [code],
 );
 

@@ -1,16 +1,10 @@
-// What a cause is, and how tables of causes are written.
-import type { CauseCode } from '../domain/problems.ts';
+// How tables of causes are written.
+import type { CauseCode, CauseCodes, Scope } from '../domain/problems.ts';
 
 /**
  * How serious a cause is: a fact is normal, a warning limits what is monitored, an error stops it.
  */
 export type Severity = 'fact' | 'warning' | 'error';
-
-/**
- * What a cause concerns: one server, every server of a node, the whole panel, its API key, or the
- * exporter.
- */
-export type Scope = 'server' | 'node' | 'panel' | 'key' | 'exporter';
 
 /** What is known about a cause, independent of where it occurs. */
 export interface Cause {
@@ -54,8 +48,8 @@ export const NTP = 'Enable time synchronization (NTP)';
 type Texts = readonly [title: string, meaning: string, remedy: string];
 
 /** Causes of one scope and kind. */
-export function causes<Code extends string>(
-  scope: Scope,
+export function causes<Subject extends Scope, Code extends CauseCodes[Subject]>(
+  scope: Subject,
   kind: Kind,
   texts: Readonly<Record<Code, Texts>>,
 ): Readonly<Record<Code, Cause>> {

@@ -2,22 +2,21 @@
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { withAdvice } from '../domain/sentences.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
+import type { Cause } from './cause-table.ts';
+import { EXPORTER_CAUSES } from './exporter-causes.ts';
+import { KEY_CAUSES } from './key-causes.ts';
 import { NODE_CAUSES } from './node-causes.ts';
-import { KEY_CAUSES, PANEL_CAUSES } from './panel-causes.ts';
-import { EXPORTER_CAUSES, SERVER_CAUSES } from './server-causes.ts';
+import { PANEL_CAUSES } from './panel-causes.ts';
+import { SERVER_CAUSES } from './server-causes.ts';
 
 /** Every cause by its code, in the order of the scopes. */
-export const CAUSES = {
+export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
   ...SERVER_CAUSES,
   ...NODE_CAUSES,
   ...PANEL_CAUSES,
   ...KEY_CAUSES,
   ...EXPORTER_CAUSES,
 };
-
-declare module '../domain/problems.ts' {
-  interface CauseCodes extends Record<keyof typeof CAUSES, never> {}
-}
 
 /**
  * The cause's title where the server, node or panel is already named: `unreachable` for `node

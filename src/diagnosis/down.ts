@@ -1,8 +1,10 @@
 // The verdict whether a server that is off counts as down: the strip, counts and rows share it.
-import { CRASH_WINDOW_SECONDS, isCrash, type StopReason } from '../domain/reading.ts';
+import { isCrash, type StopReason } from '../domain/reading.ts';
+import { CRASH_WINDOW_SECONDS } from '../domain/thresholds.ts';
+import type { CodeSeenBy } from './server-problems.ts';
 
 /** The code of the problem of a server that is down. */
-export type WhyDown = 'gave_up' | 'crashed' | 'off';
+export type WhyDown = Extract<CodeSeenBy<'exporter'>, 'gave_up' | 'crashed' | 'off'>;
 
 /** What is known of a server that is off. */
 export interface OffFacts {

@@ -1,9 +1,9 @@
 // The causes that concern a node, its daemon, or the connection to it.
-import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
+import type { CauseCodes } from '../domain/problems.ts';
+import { type Cause, causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
 
 const CERTIFICATE = "Fix the node's certificate";
 
-/** Causes that concern a node, its daemon, or the connection to it. */
 export const NODE_CAUSES = {
   ...causes('node', WRONG, {
     socket_address: [
@@ -186,4 +186,4 @@ export const NODE_CAUSES = {
       'The exporter reconnects automatically. If it keeps happening, check the daemon and the proxy in front of it.',
     ],
   }),
-};
+} satisfies Readonly<Record<CauseCodes['node'], Cause>>;

@@ -1,10 +1,9 @@
-// The causes that concern a panel as a whole, or its API key.
-import { CLIENT_KEY_ADVICE, prefixText } from '../domain/secrets.ts';
-import { causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
+// The causes that concern a panel as a whole, or something in front of it.
+import type { CauseCodes } from '../domain/problems.ts';
+import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
 
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
 
-/** Causes that concern a panel as a whole, or something in front of it. */
 export const PANEL_CAUSES = {
   ...causes('panel', DOWN, {
     dns: [
@@ -180,35 +179,4 @@ export const PANEL_CAUSES = {
       'Add the UUID of the server to monitor to `servers`. Monitor the others through an entry of `panels` with another name, or exclude them with `discover.exclude`.',
     ],
   }),
-};
-
-/** Causes that concern the API key and its account. */
-export const KEY_CAUSES = {
-  ...causes('key', WRONG, {
-    key_refused: [
-      'API key rejected',
-      "The key is wrong or was deleted, or a web server or proxy in front of the panel removes the header `Authorization`, so that the panel gets no key. The panel's response is the same.",
-      "Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`. If the panel rejects it, too, run `php artisan serve --port=8099` in the panel's folder, and on the same machine `curl -si -H 'Accept: application/json' -H 'Authorization: Bearer KEY' http://127.0.0.1:8099/api/client`. If this returns 200, the key is right, and the web server removes the header: with Apache, set `AllowOverride All` for the panel's folder `public`, or `CGIPassAuth On`.",
-    ],
-    key_address: [
-      'API key not allowed from this address',
-      "The key's allowed addresses don't include the one under which the panel sees this machine.",
-      "Create a key that allows the address in the panel's message. A key can't be edited (account → API credentials); one without allowed addresses works too.",
-    ],
-    application_key: [
-      'application API key',
-      `The key is for the application API (${prefixText('application')}), which the client API rejects.`,
-      CLIENT_KEY_ADVICE,
-    ],
-    key_two_factor: [
-      'two-factor authentication required',
-      "The panel requires two-factor authentication, but the key's account has not set it up.",
-      "Set up two-factor authentication for the key's account. Alternatively, let the panel require it of administrators only, or of nobody (admin area → Settings): single accounts can't be exempted.",
-    ],
-    key_console_permission: [
-      'no console permission on any server',
-      "The key's account lacks the permission `websocket.connect` on every server.",
-      'In the panel, open each server → Users → the account, and save. This grants `websocket.connect`. Until then, the servers are polled, and one of them is retried every five minutes.',
-    ],
-  }),
-};
+} satisfies Readonly<Record<CauseCodes['panel'], Cause>>;

@@ -1,11 +1,11 @@
-// The causes that concern one server, or the exporter itself.
-import { causes, DOWN, PASSING, QUIET, STATE, WRONG } from './cause-table.ts';
+// The causes that concern one server.
+import type { CauseCodes } from '../domain/problems.ts';
+import { type Cause, causes, PASSING, QUIET, STATE, WRONG } from './cause-table.ts';
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
 const GRANT =
   "In the panel, open the server → Users → the key's account, and save. This grants `websocket.connect`, which Pterodactyl doesn't show, but adds whenever a user is saved.";
 
-/** Causes that concern one server. */
 export const SERVER_CAUSES = {
   ...causes('server', STATE, {
     suspended: [
@@ -149,22 +149,4 @@ export const SERVER_CAUSES = {
       'If the game supports queries, enable them in its settings. If the type or port is another one, set `query.type` and `query.address`.',
     ],
   }),
-};
-
-/** Causes that concern the exporter or its machine. */
-export const EXPORTER_CAUSES = {
-  ...causes('exporter', DOWN, {
-    descriptors: [
-      'out of file descriptors',
-      'The limit on open files is too low: each console socket takes a file descriptor, and some are reserved for scrapes and API calls.',
-      'Raise the limit on open files (`ulimit -n`, or `LimitNOFILE=` in a unit).',
-    ],
-  }),
-  ...causes('exporter', PASSING, {
-    unexpected: [
-      'unexpected error',
-      'This is most likely a bug in the exporter.',
-      'Please report it together with the message.',
-    ],
-  }),
-};
+} satisfies Readonly<Record<CauseCodes['server'], Cause>>;

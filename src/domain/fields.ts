@@ -1,19 +1,12 @@
 // The numbers of a server, a schedule and a node: one name each, from the snapshot to the metric.
 
-import { MIB } from './server.ts';
-
 /**
  * A number of a server: its name says its unit, and `_total` that it is a counter, as in
  * Prometheus.
  */
-export interface Field {
+interface Field {
   /** The text of the metric `gameserver_<name>`; absent if there is no such metric. */
   readonly help?: string;
-  /**
-   * Rounds it as the page displays it: more digits would be sent but not seen. Absent if the page
-   * doesn't receive it.
-   */
-  readonly shown?: (value: number) => number;
 }
 
 /**
@@ -21,15 +14,15 @@ export interface Field {
  * snapshot, in the metrics, in `/api/v1` and on the page.
  */
 export const FIELDS = {
-  memory_usage_bytes: { help: 'Memory in use, in bytes.', shown: roundedSize },
-  memory_limit_bytes: { help: 'Memory limit, in bytes; absent if unlimited or unknown.', shown: Number },
-  cpu_usage_cores: { help: 'CPU in use, in cores.', shown: hundredths },
+  memory_usage_bytes: { help: 'Memory in use, in bytes.' },
+  memory_limit_bytes: { help: 'Memory limit, in bytes; absent if unlimited or unknown.' },
+  cpu_usage_cores: { help: 'CPU in use, in cores.' },
   cpu_seconds_total: {
     help: 'CPU time used while the exporter monitored the server, in seconds; absent without a fresh sample.',
   },
-  cpu_limit_cores: { help: 'CPU limit, in cores; absent if unlimited or unknown.', shown: hundredths },
-  disk_usage_bytes: { help: 'Disk space in use, in bytes.', shown: roundedSize },
-  disk_limit_bytes: { help: 'Disk space limit, in bytes; absent if unlimited or unknown.', shown: Number },
+  cpu_limit_cores: { help: 'CPU limit, in cores; absent if unlimited or unknown.' },
+  disk_usage_bytes: { help: 'Disk space in use, in bytes.' },
+  disk_limit_bytes: { help: 'Disk space limit, in bytes; absent if unlimited or unknown.' },
   network_receive_bytes_total: {
     help: 'Bytes received over the network since the server started, as reported by the panel.',
   },
@@ -37,22 +30,22 @@ export const FIELDS = {
     help: 'Bytes sent over the network since the server started, as reported by the panel.',
   },
   /** Over the last 5 to 10 seconds, or between two polls; as is the next. */
-  network_receive_bytes_per_second: { shown: (value) => shortened(value, 2) },
-  network_transmit_bytes_per_second: { shown: (value) => shortened(value, 2) },
+  network_receive_bytes_per_second: {},
+  network_transmit_bytes_per_second: {},
   disk_read_bytes_total: {
     help: 'Bytes read from disk since the server started; absent if the panel does not report them.',
   },
   disk_written_bytes_total: {
     help: 'Bytes written to disk since the server started; absent if the panel does not report them.',
   },
-  start_time_seconds: { help: 'When the server started; absent while it is off.', shown: Math.floor },
+  start_time_seconds: { help: 'When the server started; absent while it is off.' },
   uptime_milliseconds: {},
   cpu_usage_peak_cores: { help: 'Highest one-second CPU usage in the last 60 s, in cores.' },
   memory_usage_peak_bytes: { help: 'Highest one-second memory usage in the last 60 s, in bytes.' },
   state_changed_timestamp_seconds: {
     help: 'When the server entered its current state, as seen by the exporter; absent without a fresh sample.',
   },
-  starts_total: { help: 'Server starts seen by the exporter.', shown: Number },
+  starts_total: { help: 'Server starts seen by the exporter.' },
   last_stop_timestamp_seconds: {
     help: 'When the exporter last saw the server stop; absent until there was a stop.',
   },
@@ -77,7 +70,6 @@ export const FIELDS = {
   console_lines_total: { help: 'Console lines received from the server.' },
   expected_running: {
     help: 'Whether the server is expected to run (1) or is allowed to be in any state (0); absent while unknown.',
-    shown: Number,
   },
   collection_up: { help: 'Whether the exporter has a fresh sample of the server.' },
   collection_streaming: {
@@ -85,19 +77,15 @@ export const FIELDS = {
   },
   backups: {
     help: 'Successful backups of the server; absent if backups are not collected or not permitted.',
-    shown: Number,
   },
   backup_last_success_timestamp_seconds: {
     help: 'When the newest successful backup was completed; absent if there is none.',
-    shown: Math.floor,
   },
   backup_last_failure_timestamp_seconds: {
     help: 'When the newest failed backup ended; absent if the panel lists none.',
-    shown: Math.floor,
   },
   backup_last_size_bytes: {
     help: 'Size of the newest successful backup, in bytes; absent if there is none.',
-    shown: roundedSize,
   },
   schedules_last_read_timestamp_seconds: {
     help: 'When the schedules of the server were last read; absent if they are not collected or not permitted.',
@@ -107,12 +95,10 @@ export const FIELDS = {
   },
   players: {
     help: 'People on the server, as reported by the game; absent if it is not queried or not running, does not respond, or hides them.',
-    shown: Number,
   },
   bots: { help: 'Bots on the server; absent if the game does not tell them apart from people.' },
   players_max: {
     help: 'Maximum number of players, as reported by the game; absent if it reports no limit.',
-    shown: Number,
   },
   query_up: {
     help: 'Whether the game responded to the last query; absent if it is not queried or not running.',
@@ -153,18 +139,3 @@ export const NODE_FIELDS = {
     'Allowed CPU overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
   maintenance: 'Whether the node is in maintenance mode.',
 } as const;
-
-function hundredths(value: number): number {
-  return Math.round(value * 100) / 100;
-}
-
-/** Rounded to three significant digits of its MiB. */
-function roundedSize(bytes: number): number {
-  return shortened(bytes / MIB, 3) * MIB;
-}
-
-/** A whole number rounded to this many significant digits. */
-function shortened(value: number, digits: number): number {
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) + 1 - digits);
-  return Math.round(value / unit) * unit;
-}

@@ -50,9 +50,6 @@ export function isCrash(reason: StopReason | undefined): boolean {
   return CRASHES.has(reason);
 }
 
-/** How long the crash of a server that is allowed to be off counts. */
-export const CRASH_WINDOW_SECONDS = 900;
-
 export type StopCounts = Readonly<Record<StopReason, number>>;
 export const NO_STOPS = Object.fromEntries(STOP_REASONS.map((reason) => [reason, 0])) as StopCounts;
 
@@ -180,8 +177,8 @@ export interface ServerReading {
    */
   scraped(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory;
-  /** Its states in the last two hours, in the form of `stripText`; empty before the first. */
-  strip(now: number): string;
+  /** Undefined before its first sample. */
+  strip(now: number): Strip | undefined;
 }
 
 export interface BudgetReading {
@@ -296,48 +293,10 @@ export const STRIP_POINTS = 60;
 export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as const;
 export type StripState = (typeof STRIP_STATES)[number];
 
-/** How many points of a strip have this state, or how many seconds the server was in it. */
-interface StripPart {
-  readonly state: StripState;
-  readonly amount: number;
-}
-
-/**
- * Seconds from which on times in a strip are whole minutes, so that it doesn't change every second.
- */
-const MINUTES_FROM = 120;
-
-/** What stands for each state in a strip's text. */
-const LETTERS = STRIP_STATES.map((state) => state.charAt(0));
-
-/**
- * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down.
- * What follows a semicolon are the seconds in each known state: `;r112d8`. Takes the places of the
- * states in `STRIP_STATES`.
- */
-export function stripText(worst: readonly number[], secondsIn: readonly number[]): string {
-  let [text, times, points] = ['', '', 0];
-  for (let index = 0; index < worst.length; index += 1) {
-    points += 1;
-    const state = worst[index] ?? 0;
-    if (state === worst[index + 1]) continue;
-    text += `${LETTERS[state]}${points}`;
-    points = 0;
-  }
-  for (let state = 1; state < secondsIn.length; state += 1) {
-    const seconds = secondsIn[state] ?? 0;
-    const shown = seconds < MINUTES_FROM ? seconds : Math.floor(seconds / 60) * 60;
-    if (shown > 0) times += `${LETTERS[state]}${shown}`;
-  }
-  return times === '' ? text : `${text};${times}`;
-}
-
-/** The runs of points in such a text, and the times in each state. */
-export function readStrip(text: string): readonly (readonly StripPart[])[] {
-  return text.split(';').map((parts) =>
-    [...parts.matchAll(/([a-z])(\d+)/g)].flatMap(([, letter = '', amount]) => {
-      const state = STRIP_STATES[LETTERS.indexOf(letter)];
-      return state === undefined ? [] : [{ state, amount: Number(amount) }];
-    }),
-  );
+/** What a server did in the last two hours. */
+export interface Strip {
+  /** The worst state of each point, oldest first, by its place in `STRIP_STATES`. */
+  readonly worst: readonly number[];
+  /** How long the server was in each state, in seconds, by its place in `STRIP_STATES`. */
+  readonly seconds: readonly number[];
 }

@@ -1,7 +1,6 @@
 // The last two hours of one server, written as its samples arrive.
 
 import type { KeptStop, KeptStrip } from '../domain/kept.ts';
-import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/problems.ts';
 import {
   CHART_SERIES,
   isCrash,
@@ -12,9 +11,10 @@ import {
   STRIP_POINTS,
   STRIP_STATES,
   type StateChange,
-  stripText,
+  type Strip,
 } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
+import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
 import {
   type Chunk,
@@ -230,10 +230,10 @@ export class ServerHistory {
     });
   }
 
-  /** The states of the last two hours, in the form of `stripText`; empty before the first. */
-  strip(now: number): string {
+  /** The states of the last two hours; undefined before the first. */
+  strip(now: number): Strip | undefined {
     const { strip } = this.#rings;
-    if (this.#stripStep === NO_STEP) return '';
+    if (this.#stripStep === NO_STEP) return undefined;
     this.#countTo(now);
     const end = this.#stripStep;
     const worst: number[] = [];
@@ -249,7 +249,7 @@ export class ServerHistory {
       }
       worst.push(most);
     }
-    return stripText(worst, seconds);
+    return { worst, seconds };
   }
 
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */

@@ -13,6 +13,7 @@ import {
   type ServerReading,
   type Snapshot,
   type SocketState,
+  type Strip,
 } from '../domain/reading.ts';
 import {
   type BlockedReason,
@@ -214,8 +215,8 @@ export class ServerRecord implements ServerReading {
     return this.#past.read(now, this.isFresh(now), clock);
   }
 
-  strip(now: number): string {
-    return this.#knownPast?.strip(now) ?? '';
+  strip(now: number): Strip | undefined {
+    return this.#knownPast?.strip(now);
   }
 
   get #past(): ServerHistory {

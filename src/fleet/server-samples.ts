@@ -1,6 +1,5 @@
 // The newest sample of one server, and what is counted over its samples.
 
-import { SATURATED_FROM } from '../domain/problems.ts';
 import {
   finiteLimit,
   isOff,
@@ -9,6 +8,7 @@ import {
   Sample,
   type ServerState,
 } from '../domain/server.ts';
+import { SATURATED_FROM } from '../domain/thresholds.ts';
 import { isOutdated, type Power, START_JITTER_MS } from './power.ts';
 
 /**

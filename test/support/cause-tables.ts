@@ -1,5 +1,6 @@
-import type { Cause, Scope } from '../../src/diagnosis/cause-table.ts';
+import type { Cause } from '../../src/diagnosis/cause-table.ts';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
+import type { Scope } from '../../src/domain/problems.ts';
 
 const ALL = Object.values(CAUSES);
 

@@ -13,6 +13,7 @@ import type {
   ServerReading,
   Snapshot,
   SocketState,
+  Strip,
 } from '../../src/domain/reading.ts';
 import type { SampleSource, ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
@@ -28,7 +29,7 @@ export interface ServerReadingChanges extends Partial<Omit<Snapshot, 'target'>> 
   readonly target?: Partial<ServerTarget>;
   readonly socketState?: SocketState;
   readonly history?: RecentHistory;
-  readonly strip?: string;
+  readonly strip?: Strip;
 }
 
 /** A server that looks like this snapshot at any time. */
@@ -36,7 +37,7 @@ export function readingOf(
   snapshot: Snapshot,
   {
     history = NO_HISTORY,
-    strip = '',
+    strip,
     socketState,
   }: Pick<ServerReadingChanges, 'history' | 'strip' | 'socketState'> = {},
 ): ServerReading {

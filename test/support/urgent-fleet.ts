@@ -1,6 +1,7 @@
 // Servers with each kind of problem that the status page shows, and some that are well, as the exporter knows them.
 import type { ServerReading, ShownStop } from '../../src/domain/reading.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from './readings.ts';
+import { stripWith } from './strips.ts';
 
 /** The exporter's wall clock at these readings, in Unix seconds. */
 export const NOW = 1_700_001_000;
@@ -37,7 +38,13 @@ export const running = (name: string, changes: ServerReadingChanges = {}): Serve
 export const off = (name: string, changes: ServerReadingChanges = {}): ServerReading =>
   streamingReading({
     ...OFF,
-    strip: 'u58d2;d150',
+    strip: stripWith(
+      [
+        ['unknown', 58],
+        ['down', 2],
+      ],
+      { down: 150 },
+    ),
     ...changes,
     target: { ...target(name), ...changes.target },
   });

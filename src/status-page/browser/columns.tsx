@@ -1,9 +1,9 @@
 // The columns of the table.
 import type { ComponentChild, JSX } from 'preact';
-import { SATURATED_FROM } from '../../domain/problems.ts';
 import { isOff } from '../../domain/server.ts';
+import { SATURATED_FROM } from '../../domain/thresholds.ts';
 import { coreLimit, cores, count, NOTHING, rate, size, sizeLimit, span } from '../data/amounts.ts';
-import { ATTENTION, groupOf } from '../data/attention-table.ts';
+import { attentionGroup, attentionSeverity } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, sentence, stateTitle } from '../data/titles.ts';
 import { GROUPED_FROM, type ServerGroup } from './lines.ts';
@@ -95,7 +95,7 @@ export function columnsOf({ servers }: LiveFleet) {
 }
 
 export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefined {
-  const severity = attention && ATTENTION[attention].severity;
+  const severity = attention && attentionSeverity(attention);
   return severity === 'fact' ? undefined : severity;
 }
 
@@ -122,7 +122,7 @@ function placeOf({ status: { panels }, hasNodes }: LiveFleet, server: Partial<Li
 }
 
 function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
-  const group = server.attention && groupOf(server.attention);
+  const group = server.attention && attentionGroup(server.attention);
   const isDown = group === 'down' || group === 'no_data';
   return (
     <>

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { CONDITIONS } from '../../domain/reading.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
 import { count } from '../data/amounts.ts';
-import { ATTENTION, ATTENTION_CODES } from '../data/attention-table.ts';
+import { ATTENTION_CODES, attentionTitle } from '../data/attention-table.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
 import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles.ts';
 import { type LiveFleet, playersOf } from './live-fleet.ts';
@@ -82,7 +82,7 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
 /** All counts of servers, in named groups, and everything about each panel. */
 export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
   const reasons = ATTENTION_CODES.map((code): Titled => {
-    const { title } = ATTENTION[code];
+    const title = attentionTitle(code);
     return [`attention:${code}`, title, code === 'unclear' ? unclearTitle(undefined) : title];
   });
   const groups: readonly (readonly [title: string, titles: readonly Titled[]])[] = [

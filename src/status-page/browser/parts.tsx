@@ -1,8 +1,9 @@
 // Small parts that the page shows in several places.
 import type { ComponentChild, JSX } from 'preact';
-import { readStrip, STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/reading.ts';
+import { STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/reading.ts';
 import { span } from '../data/amounts.ts';
 import type { Complaint } from '../data/complaint.ts';
+import { readStrip } from '../data/strip-text.ts';
 import { sentence } from '../data/titles.ts';
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' });

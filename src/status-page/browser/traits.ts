@@ -1,5 +1,5 @@
 // The traits of servers, which counts and filters share.
-import { groupOf } from '../data/attention-table.ts';
+import { attentionGroup } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { unclearTitle } from '../data/titles.ts';
 
@@ -27,7 +27,7 @@ export const VERDICT_CODES = Object.keys(VERDICTS) as readonly Verdict[];
  */
 export function verdictOf(server: LiveServer): Verdict | undefined {
   const { attention, complaint, blocked, last_crash: crash } = server;
-  if (attention !== undefined) return groupOf(attention);
+  if (attention !== undefined) return attentionGroup(attention);
   if (complaint === undefined) return undefined;
   if (complaint.severity !== 'fact') return 'minor';
   // Why the panel holds a server is shown with its state.

@@ -1,24 +1,11 @@
-// The problems for which servers are counted.
-import { TROUBLES } from '../../domain/problems.ts';
-import { unclearTitle } from './titles.ts';
+// The problems for which the page counts servers.
+import { type CodeSeenBy, codesSeenBy, SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
 
-/** The problems of servers that the page counts, most urgent first; it sorts by this order. */
-export const ATTENTION = {
-  crashed: { title: 'crashed', severity: 'error' },
-  gave_up: TROUBLES.gave_up,
-  off: TROUBLES.down,
-  no_data: TROUBLES.no_data,
-  crash_loop: TROUBLES.crash_loop,
-  stuck: TROUBLES.stuck,
-  not_answering: TROUBLES.not_answering,
-  cpu_saturated: TROUBLES.cpu_saturated,
-  disk_nearly_full: TROUBLES.disk_full,
-  unclear: { title: unclearTitle(1), severity: 'fact' },
-} as const;
+/** The code of a problem that the page counts: the value of `attention`. */
+export type Attention = CodeSeenBy<'exporter'>;
 
-export type Attention = keyof typeof ATTENTION;
-
-export const ATTENTION_CODES = Object.keys(ATTENTION) as readonly Attention[];
+/** Most urgent first: the page sorts by this order. */
+export const ATTENTION_CODES = codesSeenBy('exporter');
 
 export type AttentionGroup = 'down' | 'no_data' | 'warning' | 'unclear';
 
@@ -26,7 +13,17 @@ export type AttentionGroup = 'down' | 'no_data' | 'warning' | 'unclear';
  * The count at the top of the page that a problem belongs to: servers without data aren't known to
  * be up or down.
  */
-export function groupOf(attention: Attention): AttentionGroup {
+export function attentionGroup(attention: Attention): AttentionGroup {
   if (attention === 'no_data' || attention === 'unclear') return attention;
-  return ATTENTION[attention].severity === 'error' ? 'down' : 'warning';
+  return attentionSeverity(attention) === 'error' ? 'down' : 'warning';
+}
+
+/** How serious a problem is. */
+export function attentionSeverity(attention: Attention): 'error' | 'warning' | 'fact' {
+  return SERVER_PROBLEMS[attention].severity;
+}
+
+/** A problem in a few words. */
+export function attentionTitle(attention: Attention): string {
+  return SERVER_PROBLEMS[attention].title;
 }

@@ -1,15 +1,15 @@
 // The problem for which a server is counted.
 import { isFact } from '../../diagnosis/causes.ts';
 import { whyDown } from '../../diagnosis/down.ts';
+import { isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
+import { isOff } from '../../domain/server.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,
   LOOP_CRASHES,
   LOOP_STOPS,
   SATURATED_FROM,
-} from '../../domain/problems.ts';
-import { isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
-import { isOff } from '../../domain/server.ts';
+} from '../../domain/thresholds.ts';
 import type { Attention } from './attention-table.ts';
 
 /**

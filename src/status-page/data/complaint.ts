@@ -1,12 +1,14 @@
 // What the page and `/api/v1` say about a server with a problem.
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES, isFact } from '../../diagnosis/causes.ts';
-import { type Problem, SATURATED_FROM, TROUBLES } from '../../domain/problems.ts';
+import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
+import type { Problem } from '../../domain/problems.ts';
 import { isCrash, MAX_CHANGES_KEPT, type Snapshot } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
+import { SATURATED_FROM } from '../../domain/thresholds.ts';
 import { attentionOf, diskShare, recentCrash, repeatedStops } from './attention.ts';
-import { ATTENTION, type Attention, groupOf } from './attention-table.ts';
+import { type Attention, attentionGroup, attentionSeverity } from './attention-table.ts';
 import { STOP_TITLES, sentence, stopTitle } from './titles.ts';
 
 /** What a person sees of a problem of a server, a node or a panel. */
@@ -49,7 +51,7 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
   const since = sinceOf(server, attention);
   const isOwn = attention === 'no_data' || attention === 'stuck';
   if (attention !== undefined && !(isOwn && problem !== undefined)) {
-    const { severity } = ATTENTION[attention];
+    const severity = attentionSeverity(attention);
     return { severity, ...TEXTS[attention](server), detail: detailBeside(server, attention), since };
   }
   if (problem !== undefined) {
@@ -57,7 +59,7 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
     // A server with data isn't down, however serious the reason is that it isn't monitored as
     // configured.
     const ofData = ofCause === 'error' ? 'warning' : ofCause;
-    const severity = attention === undefined ? ofData : ATTENTION[attention].severity;
+    const severity = attention === undefined ? ofData : attentionSeverity(attention);
     return { severity, title, action: remedyOf(server, problem), detail: problem.detail, since };
   }
   const crash = recentCrash(server);
@@ -81,7 +83,8 @@ function sinceOf(server: Snapshot, attention: Attention | undefined): number | u
   if (attention === 'stuck' && server.state === 'starting')
     return server.start_time_seconds ?? server.state_changed_timestamp_seconds;
   if (attention === 'stuck') return server.state_changed_timestamp_seconds;
-  const isStop = attention === 'crash_loop' || (attention !== undefined && groupOf(attention) === 'down');
+  const isStop =
+    attention === 'crash_loop' || (attention !== undefined && attentionGroup(attention) === 'down');
   return isStop ? server.last_stop?.timestamp_seconds : undefined;
 }
 
@@ -101,31 +104,27 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   }),
   gave_up: (server) => ({ title: gaveUpTitle(server), action: `${cureOf(server)} Then start it.` }),
   crash_loop: (server) => ({
-    title: `${TROUBLES.crash_loop.title}: ${times(repeatedStops(server) ?? 0)} in 1 h`,
+    title: `${SERVER_PROBLEMS.crash_loop.title}: ${times(repeatedStops(server) ?? 0)} in 1 h`,
     action: cureOf(server),
   }),
   off: offTexts,
-  no_data: () => TROUBLES.no_data,
-  stuck: () => TROUBLES.stuck,
+  no_data: () => SERVER_PROBLEMS.no_data,
+  stuck: () => SERVER_PROBLEMS.stuck,
   // A problem with monitoring the server takes precedence over that of its query, and has another
   // remedy.
   not_answering: ({ problem, query_problem: query }) => ({
-    title: TROUBLES.not_answering.title,
+    title: SERVER_PROBLEMS.not_answering.title,
     action:
       problem === undefined && query !== undefined
         ? CAUSES[query.cause].remedy
-        : TROUBLES.not_answering.action,
+        : SERVER_PROBLEMS.not_answering.action,
   }),
-  cpu_saturated: () => TROUBLES.cpu_saturated,
+  cpu_saturated: () => SERVER_PROBLEMS.cpu_saturated,
   disk_nearly_full: (server) => ({
     title: `disk ${Math.round(diskShare(server) * 100)} % full`,
-    action: TROUBLES.disk_full.action,
+    action: SERVER_PROBLEMS.disk_nearly_full.action,
   }),
-  unclear: () => ({
-    title: ATTENTION.unclear.title,
-    action:
-      'Start it if it should be running. To decide it for good, set `expect: running` or `expect: any`.',
-  }),
+  unclear: () => SERVER_PROBLEMS.unclear,
 };
 
 /** How often; older stops than the last ones aren't kept. */
@@ -139,17 +138,17 @@ function offTexts(server: Snapshot): TitleAndAction {
     const action = 'Start it if it should be running, or set `expect: any` if it is allowed to be off.';
     return { title: stop === undefined ? STOP_TITLES.unknown : stopTitle(stop), action };
   }
-  if (isDiskFull(server)) return TROUBLES.stopped_disk_full;
+  if (isDiskFull(server)) return SERVER_PROBLEMS.stopped_disk_full;
   const isSeen = stop !== undefined;
   const why = isSeen
     ? sentence(stopTitle({ ...stop, exit_code: undefined }))
     : 'The exporter did not see it stop';
   const action = `${why}. Start it, or set \`expect: any\` if it is allowed to be off.`;
-  return { title: TROUBLES.down.title, action };
+  return { title: SERVER_PROBLEMS.off.title, action };
 }
 
 function gaveUpTitle({ last_stop: stop }: Snapshot): string {
-  const { title } = TROUBLES.gave_up;
+  const { title } = SERVER_PROBLEMS.gave_up;
   // A node without crash detection reports no exit code.
   if (stop?.reason === 'unknown') return 'stopped by itself, not restarted';
   if (stop === undefined || !isCrash(stop.reason)) return title;
@@ -159,6 +158,6 @@ function gaveUpTitle({ last_stop: stop }: Snapshot): string {
 
 /** What to do about the reason for a server's last stop. */
 function cureOf(server: Snapshot): string {
-  if (server.last_stop?.reason === 'out_of_memory') return TROUBLES.memory_full.action;
-  return isDiskFull(server) ? 'Delete files, or raise its disk limit.' : TROUBLES.crash_loop.action;
+  if (server.last_stop?.reason === 'out_of_memory') return SERVER_PROBLEMS.memory_full.action;
+  return isDiskFull(server) ? 'Delete files, or raise its disk limit.' : SERVER_PROBLEMS.crash_loop.action;
 }

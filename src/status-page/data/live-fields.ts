@@ -1,10 +1,11 @@
 // The fields of a server in the page's stream.
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { FIELD_ENTRIES, type FIELDS } from '../../domain/fields.ts';
 import type { ServerReading, Snapshot } from '../../domain/reading.ts';
 import { recentCrash } from './attention.ts';
 import { mainProblem } from './complaint.ts';
 import { SHARED_FIELDS } from './shared-fields.ts';
+import { SHOWN_NUMBERS, type ShownNumber } from './shown-numbers.ts';
+import { stripText } from './strip-text.ts';
 
 /** Samples older than this many seconds are shown with their age. */
 const LIVE_SECONDS = 3;
@@ -21,14 +22,9 @@ const PAGE_FIELDS = {
   /** In the last hour. */
   last_crash: recentCrash,
   /** Its states in the last two hours, in the form of `stripText`. */
-  strip: (_, reading, now) => reading.strip(now),
+  strip: (_, reading, now) => stripText(reading.strip(now)),
   last_sample_timestamp_seconds: sampledAt,
 } satisfies Readonly<Record<string, (server: Snapshot, reading: ServerReading, now: number) => unknown>>;
-
-/** The numbers that the page shows. */
-type NumberField = {
-  [Name in keyof typeof FIELDS]: (typeof FIELDS)[Name] extends { readonly shown: unknown } ? Name : never;
-}[keyof typeof FIELDS];
 
 type Read<Fields extends Readonly<Record<string, (...facts: never) => unknown>>> = {
   readonly [Name in keyof Fields]: ReturnType<Fields[Name]>;
@@ -36,16 +32,16 @@ type Read<Fields extends Readonly<Record<string, (...facts: never) => unknown>>>
 
 /** A server as the page receives it. */
 export type LiveServer = Read<typeof SHARED_FIELDS & typeof PAGE_FIELDS> &
-  Readonly<Record<NumberField, number | undefined>>;
+  Readonly<Record<ShownNumber, number | undefined>>;
 
 export type LiveField = keyof LiveServer;
 
 /** How a field follows from the snapshot of a server at an instant. */
 type ReadField = (server: Snapshot, reading: ServerReading, now: number) => LiveServer[LiveField];
 
-const NUMBERS = FIELD_ENTRIES.flatMap(([name, { shown }]) => {
-  const read: ReadField = ({ [name]: value }) => value && shown?.(value);
-  return shown === undefined ? [] : [[name, read] as const];
+const NUMBERS = (Object.keys(SHOWN_NUMBERS) as readonly ShownNumber[]).map((name) => {
+  const read: ReadField = ({ [name]: value }) => value && SHOWN_NUMBERS[name](value);
+  return [name, read] as const;
 });
 
 /** Every field: its name, and how it is read. */

@@ -1,5 +1,5 @@
 // The short names under which the page shows states, conditions and stops.
-import { TROUBLES } from '../../domain/problems.ts';
+import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
 import type { ShownStop, StopReason } from '../../domain/reading.ts';
 
 /**
@@ -22,7 +22,7 @@ export const STOP_TITLES: Readonly<Record<StopReason, string>> = {
   exited: 'exited by itself',
   crashed: 'crashed',
   out_of_memory: 'out of memory',
-  disk_full: TROUBLES.stopped_disk_full.title,
+  disk_full: SERVER_PROBLEMS.stopped_disk_full.title,
   unknown: 'stopped, reason unknown',
 };
 
@@ -36,7 +36,7 @@ export function stopTitle({ reason, exit_code: code, while_exporter_down: isUnse
 
 /** The title of servers that are off without a sign that anybody wants them to run. */
 export function unclearTitle(amount: number | undefined): string {
-  return `off, not known whether ${amount === 1 ? 'it' : 'they'} should run`;
+  return amount === 1 ? SERVER_PROBLEMS.unclear.title : 'off, not known whether they should run';
 }
 
 /** A text with a capital letter at the beginning. */

@@ -72,7 +72,7 @@ const row = (labels: Readonly<Record<string, string>>) =>
     .join(', ')}}`;
 
 const down = (name: string) =>
-  row({ urgency: '1', problem: 'down', panel: 'main', server: name, server_id: name, node: 'fra-1' });
+  row({ urgency: '1', problem: 'off', panel: 'main', server: name, server_id: name, node: 'fra-1' });
 
 const ROWS = [
   [
@@ -91,7 +91,7 @@ const ROWS = [
   [
     row({
       urgency: '3',
-      problem: 'crashed',
+      problem: 'recent_crash',
       panel: 'main',
       server: 'crashed',
       server_id: 'crashed',

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { OLD_BACKUP_SECONDS } from '../../../dashboards/server/runs.ts';
 import { CAUSES, shortTitle } from '../../../src/diagnosis/causes.ts';
+import { codesSeenBy } from '../../../src/diagnosis/server-problems.ts';
+import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,
@@ -12,9 +14,7 @@ import {
   LOOP_SECONDS,
   LOOP_STOPS,
   SATURATED_FROM,
-  TROUBLES,
-} from '../../../src/domain/problems.ts';
-import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
+} from '../../../src/domain/thresholds.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { expectFile } from '../../support/generated.ts';
 import { OUTAGE_ADVICE } from '../../support/outage-advice.ts';
@@ -182,7 +182,7 @@ test('the simple file uses only metrics of the exporter and of Prometheus', () =
 test('the rules record the problems that the dashboards and the page name, and no other', () => {
   const recorded = rules.filter(({ record }) => record === 'server:gameserver_problem:bool');
   const codes = recorded.map(({ labels }) => labels?.['problem'] ?? 'reason');
-  expect(new Set(codes)).toEqual(new Set([...Object.keys(TROUBLES), 'reason']));
+  expect(new Set(codes)).toEqual(new Set([...codesSeenBy('rules'), 'reason']));
 });
 
 test.each([
@@ -193,7 +193,7 @@ test.each([
   ['server:gameserver_memory_near_limit:last_ratio', `> ${SATURATED_FROM}\n`],
   ['GameserverCpuSaturated', `server:gameserver_cpu_saturated:last_ratio > ${CPU_SATURATED_SHARE})`],
   ['server:gameserver_problem:bool cpu_saturated', `> ${CPU_SATURATED_SHARE})`],
-  ['server:gameserver_problem:bool disk_full', `>= ${SATURATED_FROM})`],
+  ['server:gameserver_problem:bool disk_nearly_full', `>= ${SATURATED_FROM})`],
   ['server:gameserver_problem:bool not_answering', `<= time() - ${LOADING_SECONDS}\n`],
   ['GameserverBackupOld', `> ${OLD_BACKUP_SECONDS / 86_400} * 86400)`],
 ])('%s has the threshold of the status page and the dashboards: %j', (name, threshold) => {

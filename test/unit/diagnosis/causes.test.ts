@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { blockedReason, CAUSES } from '../../../src/diagnosis/causes.ts';
+import { EXPORTER_CAUSES } from '../../../src/diagnosis/exporter-causes.ts';
+import { KEY_CAUSES } from '../../../src/diagnosis/key-causes.ts';
 import { NODE_CAUSES } from '../../../src/diagnosis/node-causes.ts';
-import { KEY_CAUSES, PANEL_CAUSES } from '../../../src/diagnosis/panel-causes.ts';
-import { EXPORTER_CAUSES, SERVER_CAUSES } from '../../../src/diagnosis/server-causes.ts';
+import { PANEL_CAUSES } from '../../../src/diagnosis/panel-causes.ts';
+import { SERVER_CAUSES } from '../../../src/diagnosis/server-causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { BLOCKED_REASONS } from '../../../src/domain/server.ts';
 import { PLAYED_CAUSES } from '../../faults/rows/all.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type OffFacts, whyDown } from '../../../src/diagnosis/down.ts';
-import { readStrip, STOP_REASONS } from '../../../src/domain/reading.ts';
+import { STOP_REASONS, STRIP_STATES } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { attentionOf } from '../../../src/status-page/data/attention.ts';
-import { groupOf } from '../../../src/status-page/data/attention-table.ts';
+import { attentionGroup } from '../../../src/status-page/data/attention-table.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { READ_AT } from '../../support/readings.ts';
 import { sampleOf } from '../../support/samples.ts';
@@ -73,8 +73,8 @@ const clock = new ManualClock(READ_AT);
 /** The newest point is red if the row is; and only if, unless it also shows what was before. */
 function expectSame(record: ServerRecord, now: number, isOnlyIf = false): void {
   const attention = attentionOf(record.snapshot(now, clock));
-  const isDown = attention !== undefined && groupOf(attention) === 'down';
-  const isRed = readStrip(record.strip(now))[0]?.at(-1)?.state === 'down';
+  const isDown = attention !== undefined && attentionGroup(attention) === 'down';
+  const isRed = record.strip(now)?.worst.at(-1) === STRIP_STATES.indexOf('down');
   if (isDown || isOnlyIf) expect(isRed, attention).toBe(isDown);
 }
 

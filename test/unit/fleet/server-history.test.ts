@@ -4,6 +4,7 @@ import type { ChartSeries } from '../../../src/domain/reading.ts';
 import type { ServerState } from '../../../src/domain/server.ts';
 import { ServerHistory } from '../../../src/fleet/server-history.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
+import { stripText } from '../../../src/status-page/data/strip-text.ts';
 import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 
@@ -189,7 +190,7 @@ describe('state changes', () => {
 });
 
 describe('the strip of two hours', () => {
-  const strip = () => record.strip(at() - 1);
+  const strip = () => stripText(record.strip(at() - 1));
   const off = { state: 'offline', uptimeMs: 0 } as const;
 
   it('is empty before the first sample, and unknown where there was none', () => {
@@ -204,12 +205,16 @@ describe('the strip of two hours', () => {
     const other = new ServerHistory();
     second = 0;
     stream(10, { cpuCores: 1 });
-    expect([strip(), other.strip(at()), other.peak('cpu', at())]).toEqual(['u59r1;r9', '', undefined]);
+    expect([strip(), stripText(other.strip(at())), other.peak('cpu', at())]).toEqual([
+      'u59r1;r9',
+      '',
+      undefined,
+    ]);
     expect(newest('cpu_usage_cores', 60)?.filter((value) => value !== null)).toEqual([1, 1]);
     second = 1_200;
     stream(1);
     other.seen('running', at(), false);
-    expect(other.strip(at())).toBe('u59r1');
+    expect(stripText(other.strip(at()))).toBe('u59r1');
   });
 
   it('shows a server as down if it is expected to run, otherwise as off', () => {

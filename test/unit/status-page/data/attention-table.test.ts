@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { ATTENTION_CODES, groupOf } from '../../../../src/status-page/data/attention-table.ts';
+import { ATTENTION_CODES, attentionGroup } from '../../../../src/status-page/data/attention-table.ts';
 
 it('problems are ordered by urgency, and counts as down, as without data, as a warning, or as unclear', () => {
-  expect(ATTENTION_CODES.map((code) => [code, groupOf(code)])).toEqual([
+  expect(ATTENTION_CODES.map((code) => [code, attentionGroup(code)])).toEqual([
     ['crashed', 'down'],
     ['gave_up', 'down'],
     ['off', 'down'],

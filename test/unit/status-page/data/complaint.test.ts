@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { TROUBLES } from '../../../../src/domain/problems.ts';
+import { SERVER_PROBLEMS } from '../../../../src/diagnosis/server-problems.ts';
 import { type ShownStop, STOP_REASONS } from '../../../../src/domain/reading.ts';
 import { type Complaint, complaintOf } from '../../../../src/status-page/data/complaint.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
@@ -101,8 +101,16 @@ describe('the complaint about a server', () => {
       'off, but expected to run',
       'Stopped on request. Start it, or set `expect: any` if it is allowed to be off.',
     ],
-    [{ ...OFF, disk_usage_bytes: 0.95 }, TROUBLES.stopped_disk_full.title, TROUBLES.stopped_disk_full.action],
-    [{ ...off('crashed', 60, 1), ...DISK_FULL }, 'crashed, exit code 1', TROUBLES.stopped_disk_full.action],
+    [
+      { ...OFF, disk_usage_bytes: 0.95 },
+      SERVER_PROBLEMS.stopped_disk_full.title,
+      SERVER_PROBLEMS.stopped_disk_full.action,
+    ],
+    [
+      { ...off('crashed', 60, 1), ...DISK_FULL },
+      'crashed, exit code 1',
+      SERVER_PROBLEMS.stopped_disk_full.action,
+    ],
     [
       { ...off('unknown'), expected_running: undefined },
       'stopped, reason unknown',

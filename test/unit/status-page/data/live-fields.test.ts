@@ -3,6 +3,7 @@ import type { ServerReading } from '../../../../src/domain/reading.ts';
 import type { LiveServer } from '../../../../src/status-page/data/live-fields.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { serverReading, streamingReading } from '../../../support/readings.ts';
+import { stripWith } from '../../../support/strips.ts';
 
 /** A server as a viewer sees it. */
 function seen(reading: ServerReading): LiveServer {
@@ -19,7 +20,10 @@ describe('the data of a server', () => {
       cpu_limit_cores: 4,
       disk_limit_bytes: 2 ** 30,
       network_receive_bytes_per_second: 12_949,
-      strip: 'u58r2',
+      strip: stripWith([
+        ['unknown', 58],
+        ['running', 2],
+      ]),
     });
     expect(seen(reading)).toEqual({
       panel: 'main',

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { LiveFleet } from '../../../../src/status-page/browser/live-fleet.ts';
 import { pictureOf, updateOf } from '../../../support/page-data.ts';
 import { READ_AT, streamingReading, streamingSnapshot } from '../../../support/readings.ts';
+import { stripWith } from '../../../support/strips.ts';
 
 it.each([
   { servers: 20, turns: 1 },
@@ -19,7 +20,7 @@ it.each([
     const fleet = Array.from({ length: servers }, (_, place) => ({
       ...streamingReading(),
       snapshot: () => streamingSnapshot({ players: count(looks, place) }),
-      strip: () => `r${count(strips, place)}`,
+      strip: () => stripWith([['running', count(strips, place)]]),
     }));
     let picture = pictureOf(fleet);
     const page = new LiveFleet(updateOf(undefined, picture));
@@ -41,7 +42,7 @@ it('the strip of a server is read with each new verdict', () => {
   const server = {
     ...streamingReading(),
     snapshot: () => streamingSnapshot({ state }),
-    strip: () => (state === 'running' ? 'r1' : 'd1'),
+    strip: () => stripWith([[state === 'running' ? 'running' : 'down', 1]]),
   };
   const fleet = [streamingReading(), server];
   let picture = pictureOf(fleet);

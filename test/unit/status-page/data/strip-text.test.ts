@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { readStrip, STRIP_POINTS, stripText } from '../../../src/domain/reading.ts';
+import { STRIP_POINTS } from '../../../../src/domain/reading.ts';
+import { readStrip, stripText } from '../../../../src/status-page/data/strip-text.ts';
 
 const points = (...runs: readonly (readonly [state: number, count: number])[]) =>
   runs.flatMap(([state, count]) => Array.from({ length: count }, () => state));
@@ -10,7 +11,7 @@ it.each([
   ['times in known states', points([1, 60]), [9, 6_999, 8, 0, 119], 'r60;r6960c8d119'],
   ['long times in whole minutes', points([3, 60]), [0, 0, 0, 7_199, 0], 'o60;o7140'],
 ])('a strip is read back from its text: %s', (_title, worst, seconds, text) => {
-  expect(stripText(worst, seconds)).toBe(text);
+  expect(stripText({ worst, seconds })).toBe(text);
   const [runs = []] = readStrip(text);
   expect(runs.reduce((sum, { amount }) => sum + amount, 0)).toBe(STRIP_POINTS);
 });
@@ -24,5 +25,5 @@ it('a strip consists of runs of points, and times in seconds', () => {
     ],
     [{ state: 'down', amount: 119 }],
   ]);
-  expect(readStrip('')).toEqual([[]]);
+  expect(readStrip(stripText(undefined))).toEqual([[]]);
 });

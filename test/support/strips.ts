@@ -1,0 +1,14 @@
+import { STRIP_STATES, type Strip, type StripState } from '../../src/domain/reading.ts';
+
+/** A strip of these points, oldest first, and of these seconds in each state. */
+export function stripWith(
+  runs: readonly (readonly [state: StripState, points: number])[],
+  seconds: Readonly<Partial<Record<StripState, number>>> = {},
+): Strip {
+  return {
+    worst: runs.flatMap(([state, points]) =>
+      Array.from({ length: points }, () => STRIP_STATES.indexOf(state)),
+    ),
+    seconds: STRIP_STATES.map((state) => seconds[state] ?? 0),
+  };
+}
