@@ -22,6 +22,10 @@ class Groups<Fact> {
     return this.#groups.get(fact) ?? NOBODY;
   }
 
+  get size(): number {
+    return this.#groups.size;
+  }
+
   move(member: Member, from: Fact | undefined, to: Fact | undefined): void {
     if (from === to) return;
     if (from !== undefined) {
@@ -79,6 +83,11 @@ export class MemberIndex {
 
   onNode(node: string): ReadonlySet<Member> {
     return this.#byNode.of(node);
+  }
+
+  /** How many nodes have members. */
+  get nodes(): number {
+    return this.#byNode.size;
   }
 
   /** Members whose problem this is. */

@@ -18,7 +18,7 @@ import type {
 import type { Surroundings } from '../session/surroundings.ts';
 import { MemberIndex } from './member-index.ts';
 import { MemberWalks } from './member-walks.ts';
-import { isStreamed, pollEveryMs } from './needs.ts';
+import { isStreamed, pollEveryMs, pollsByNode } from './needs.ts';
 import { PanelSurroundings } from './panel-surroundings.ts';
 import { type RecordContext, ServerRecord, type Staleness } from './server-record.ts';
 import { sessionLog } from './session-log.ts';
@@ -217,9 +217,10 @@ export class Members {
     const now = clock.now();
     if (this.#paced !== undefined && now - this.#paced.at < PACED_MS) return this.#paced.intervals;
     const { stalenessMs, pollIntervalMs: configuredMs } = this.#configured;
+    const { polled, nodes } = this.#index;
     const pollIntervalMs = pollEveryMs(configuredMs, {
       perMinute: gateway.budget().limitPerMinute,
-      polled: this.#index.polled,
+      polled: gateway.isPolledByNode ? pollsByNode(polled, nodes, configuredMs) : polled,
       streaming: this.#index.inCondition('streaming').size,
     });
     const intervals = { pollIntervalMs, stalenessMs };

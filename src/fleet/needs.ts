@@ -3,6 +3,7 @@
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { LIST_MS } from '../panel/node-polls.ts';
 
 /**
  * The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for
@@ -25,6 +26,14 @@ export function pollEveryMs(
   return Math.max(configuredMs, (polled * 60_000) / Math.max(left, perMinute / 10));
 }
 
+/**
+ * As many polls of single servers take as many calls as those of these servers, if the panel lists
+ * all servers of a node: its list is requested again once it is too old.
+ */
+export function pollsByNode(polled: number, nodes: number, pollIntervalMs: number): number {
+  return Math.min(polled, Math.ceil(nodes * (pollIntervalMs / LIST_MS)));
+}
+
 /** What monitoring a panel's servers as configured takes. */
 export interface Needs extends Omit<NeedsReading, 'allowedSockets'> {
   readonly servers: number;
@@ -37,21 +46,26 @@ export function isStreamed({ mode, blocked }: Pick<ServerTarget, 'mode' | 'block
 
 /**
  * What these servers need, beside calls for lists; pure arithmetic. A server that the panel blocks
- * needs nothing.
+ * needs nothing. `isByNode` if the panel lists the resources of all of a node's servers.
  */
 export function needsOf(
-  servers: readonly Pick<ServerTarget, 'mode' | 'blocked'>[],
+  servers: readonly Pick<ServerTarget, 'mode' | 'blocked' | 'nodeId'>[],
   pollIntervalMs: number,
   listsPerMinute: number,
+  isByNode = false,
 ): Needs {
   const requiredSockets = servers.filter(isStreamed).length;
-  const polls = servers.filter(({ blocked }) => blocked === undefined).length - requiredSockets;
+  const polled = servers.filter((server) => server.blocked === undefined && !isStreamed(server));
+  const polls = polled.length;
+  const listed = polled.filter(({ nodeId }) => isByNode && nodeId !== undefined);
+  const nodes = new Set(listed.map(({ nodeId }) => nodeId)).size;
+  const pollCalls = polls - listed.length + pollsByNode(listed.length, nodes, pollIntervalMs);
   const sockets = requiredSockets * CALLS_PER_SOCKET_AND_MINUTE;
   return {
     servers: servers.length,
     requiredSockets,
     polls,
-    requiredCallsPerMinute: sockets + (polls * 60_000) / pollIntervalMs + listsPerMinute,
+    requiredCallsPerMinute: sockets + (pollCalls * 60_000) / pollIntervalMs + listsPerMinute,
   };
 }
 

@@ -277,13 +277,14 @@ export class PanelFleet {
     const { records } = this;
     const { pollIntervalMs } = this.#settings;
     const lists = LISTS.map((what) => this.#lists[what]);
-    const basis = [records, pollIntervalMs, ...lists];
+    const { isPolledByNode } = this.#context.gateway;
+    const basis = [records, pollIntervalMs, isPolledByNode, ...lists];
     const counted = this.#counted;
     if (counted !== undefined && basis.every((part, index) => part === counted.basis[index]))
       return counted.needs;
     const servers = records.map(({ target }) => target);
     const listsPerMinute = lists.reduce((sum, list) => sum + (list?.wantedPerMinute(servers) ?? 0), 0);
-    const needs = needsOf(servers, pollIntervalMs, listsPerMinute);
+    const needs = needsOf(servers, pollIntervalMs, listsPerMinute, isPolledByNode);
     this.#counted = { basis, needs };
     return needs;
   }

@@ -21,6 +21,7 @@ import {
   type PanelAnswerText,
   type PanelRequest,
   type Requested,
+  type Resources,
   type Responses,
   ShapeError,
 } from './dialect.ts';
@@ -45,7 +46,10 @@ export interface PanelApiOptions extends ConnectionOptions {
   readonly dialect?: SpokenDialect;
 }
 
-/** One server's response is a few hundred bytes. */
+/** A request, as a dialect makes it. */
+type RequestIn<T> = (dialect: Dialect) => PanelRequest<T>;
+
+/** One server's response is a few hundred bytes, and so is a server's part of its node's list. */
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /**
@@ -91,32 +95,47 @@ export class PanelApi {
     what: Requested,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
+    const request: RequestIn<Responses[Endpoint]> = ({ requests }) => requests[endpoint](what);
     try {
-      return await this.#ask(this.#dialect.current, endpoint, what, signal);
+      return await this.#ask(this.#dialect.current, endpoint, request, signal);
     } catch (error) {
       if (!(error instanceof OtherDialect)) throw error;
-      return this.#ask(error.dialect, endpoint, what, signal);
+      return this.#ask(error.dialect, endpoint, request, signal);
     }
+  }
+
+  /** Does the panel list the resources of all of a node's servers? */
+  get hasResourcesOfNode(): boolean {
+    return this.#dialect.current.resourcesOfNode !== undefined;
+  }
+
+  /** Gets such a list; rejects as `get` does, or with an `Error` if the panel has none. */
+  resourcesOfNode(nodeId: string, signal: AbortSignal): Promise<PanelAnswer<ReadonlyMap<string, Resources>>> {
+    const request: RequestIn<ReadonlyMap<string, Resources>> = ({ name, resourcesOfNode }) => {
+      if (resourcesOfNode === undefined) throw new Error(`${name} lists no resources of nodes`);
+      return resourcesOfNode(nodeId);
+    };
+    return this.#ask(this.#dialect.current, 'resources', request, signal);
   }
 
   /**
    * Makes the call in this dialect; rejects with an `OtherDialect` if the panel speaks another one.
    */
-  async #ask<Endpoint extends ApiEndpoint>(
+  async #ask<T>(
     dialect: Dialect,
-    endpoint: Endpoint,
-    what: Requested,
+    endpoint: ApiEndpoint,
+    request: RequestIn<T>,
     signal: AbortSignal,
-  ): Promise<PanelAnswer<Responses[Endpoint]>> {
+  ): Promise<PanelAnswer<T>> {
     const { clock, telemetry } = this.#options;
-    const { path } = dialect.requests[endpoint](what);
+    const { path } = request(dialect);
     const startedAt = clock.now();
     let outcome = 'aborted';
     try {
       const reply = await this.#exchange(endpoint, path, signal);
       outcome = String(reply.status);
       return {
-        value: this.#read(dialect, endpoint, what, reply),
+        value: this.#read(dialect, endpoint, request, reply),
         ...rateFacts(reply.rate, dialect.rate.windowMs),
       };
     } catch (error) {
@@ -156,22 +175,12 @@ export class PanelApi {
     }
   }
 
-  #read<Endpoint extends ApiEndpoint>(
-    asked: Dialect,
-    endpoint: Endpoint,
-    what: Requested,
-    reply: Reply,
-  ): Responses[Endpoint] {
+  #read<T>(asked: Dialect, endpoint: ApiEndpoint, requestIn: RequestIn<T>, reply: Reply): T {
     const { baseUrl: url, clock, telemetry } = this.#options;
     const apiKey = this.#options.apiKey();
-    const request = `GET ${asked.requests[endpoint](what).path}`;
+    const request = `GET ${requestIn(asked).path}`;
     if (reply.status < 200 || reply.status >= 300) {
-      const dialect = this.#dialectOf(
-        { status: reply.status, body: refusalBody(reply) },
-        asked,
-        endpoint,
-        what,
-      );
+      const dialect = this.#dialectOf({ status: reply.status, body: refusalBody(reply) }, asked, requestIn);
       const nowUnixMs = clock.toUnixMs(clock.now());
       const error = refusalError({ ...reply, dialect, endpoint, request, url, apiKey, nowUnixMs });
       this.#hasAnswered ||= error.fromPanel;
@@ -179,9 +188,8 @@ export class PanelApi {
     }
     try {
       const body = parseBody(reply);
-      const dialect = this.#dialectOf({ status: reply.status, body }, asked, endpoint, what);
-      const { decode }: PanelRequest<Responses[Endpoint]> = dialect.requests[endpoint](what);
-      const value = decode(body);
+      const dialect = this.#dialectOf({ status: reply.status, body }, asked, requestIn);
+      const value = requestIn(dialect).decode(body);
       this.#hasAnswered = true;
       return value;
     } catch (error) {
@@ -194,10 +202,10 @@ export class PanelApi {
   /**
    * The dialect in which to read the response; throws an `OtherDialect` if that has another path.
    */
-  #dialectOf(answer: PanelAnswerText, asked: Dialect, endpoint: ApiEndpoint, what: Requested): Dialect {
+  #dialectOf(answer: PanelAnswerText, asked: Dialect, requestIn: RequestIn<unknown>): Dialect {
     const other = this.#dialect.hears(answer);
     if (other === undefined) return asked;
-    if (other.requests[endpoint](what).path === asked.requests[endpoint](what).path) return other;
+    if (requestIn(other).path === requestIn(asked).path) return other;
     throw new OtherDialect(other);
   }
 }

@@ -11,6 +11,8 @@ export type DialectName = (typeof DIALECT_NAMES)[number];
 export interface Dialect {
   readonly name: DialectName;
   readonly requests: Requests;
+  /** The request for the resources of all of a node's servers, by UUID, if the panel has one. */
+  readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;
   readonly socket: SocketCodec;
   readonly refusals: Refusals;
   /** How its keys begin, if no other panel's do. */
@@ -78,8 +80,8 @@ export interface ListingQuery {
   readonly type?: ListingType;
 }
 
-/** What the paths of a server's endpoints contain. */
-export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon'>;
+/** What the paths and responses of a server's endpoints contain. */
+export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon' | 'uuid' | 'nodeId'>;
 
 /**
  * The subject of a call, as far as its endpoint needs it. The default query is the shortest list.
@@ -124,6 +126,8 @@ export interface Resources {
   readonly sample: Sample | undefined;
   readonly suspended: boolean;
   readonly badFields: number;
+  /** When the panel was asked, in monotonic milliseconds; absent if that was for this poll. */
+  readonly requestedAt?: number;
 }
 
 /** What is needed to open a server's console socket. */

@@ -11,6 +11,7 @@ import { bounded } from '../domain/time.ts';
 import { Account } from './account.ts';
 import {
   isThrottled,
+  type PanelAnswer,
   PanelApi,
   type PanelApiOptions,
   PanelError,
@@ -37,6 +38,7 @@ import {
   type SocketTrial,
 } from './health/health.ts';
 import { holdOf } from './health/holds.ts';
+import { type ListOfNode, NodePolls } from './node-polls.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
@@ -67,10 +69,14 @@ export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
 }
 
 /** The calls that a gateway makes. */
-export type PanelCalls = Pick<PanelApi, 'get' | 'close'>;
+export type PanelCalls = Pick<PanelApi, 'get' | 'close'> &
+  Partial<Pick<PanelApi, 'hasResourcesOfNode' | 'resourcesOfNode'>>;
 
 /** One call for a server, as its session requests it. */
-export type Ask = Pick<Call, 'deadline' | 'isRetry' | 'isRefresh'>;
+export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRefresh'> {
+  /** What was requested earlier is older than what is known of the server. */
+  readonly usefulFrom?: number;
+}
 
 /** What fleets, sessions and commands use of a gateway. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
@@ -104,6 +110,7 @@ export class Gateway {
   readonly #log: PanelLog;
   readonly #rate: PanelRate;
   readonly #addresses = new SocketAddresses();
+  readonly #nodePolls: NodePolls;
   /** Incremented when the key or the connection changes: results of older calls are ignored. */
   #beginnings = 0;
 
@@ -139,6 +146,10 @@ export class Gateway {
       random,
       enqueue: this.#enqueue,
       changed: (change) => this.#healthChanged(change),
+    });
+    this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt }) => {
+      const call = { path: 'resources', server } as const;
+      this.#health.callEnded({ ...call, startedAt, problem: undefined, fromPanel: true });
     });
   }
 
@@ -185,8 +196,17 @@ export class Gateway {
     return credentials;
   }
 
+  /** Can one call get the resources of all of a node's servers? */
+  get isPolledByNode(): boolean {
+    return this.#api.hasResourcesOfNode === true;
+  }
+
+  /** Where several servers of a node are polled, one call may get the resources of them all. */
   resources(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
-    return this.#run('resources', server, ask, signal);
+    const alone = () => this.#run('resources', server, ask, signal);
+    const { usefulFrom = Number.NEGATIVE_INFINITY } = ask;
+    const list = () => this.#list(server, ask.deadline, signal);
+    return this.isPolledByNode ? this.#nodePolls.poll({ server, usefulFrom, signal, alone, list }) : alone();
   }
 
   listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage> {
@@ -290,6 +310,7 @@ export class Gateway {
       for (const { node } of servers.values()) nodes.add(node);
     this.#scheduler.keepNodes(nodes);
     this.#addresses.keep(nodes);
+    this.#nodePolls.keepNodes(new Set([...use.asked.resources.values()].map(({ target }) => target?.nodeId)));
   }
 
   /**
@@ -326,19 +347,27 @@ export class Gateway {
     return isSilent ? undefined : this.#health.problemOf(subject);
   }
 
-  /** Makes the call when it may, and again after each pause that the panel demands. */
+  /** Makes the call when it may. */
   async #run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
     // The first call is a canary: it checks address and key, and teaches the limit.
     if (!this.#health.isKnown && this.#health.outage('panel') === undefined) this.#health.check();
     // A session that was chosen to connect tries its node with its own call.
     const tries = () => (path === 'websocket' ? this.#health.socketTrial(what.id ?? '')?.subject : undefined);
+    try {
+      return await this.#throughPauses(path, () => this.#start(path, what, { ...ask, tries }, signal));
+    } catch (error) {
+      // By now, other calls may have shown that the address is right.
+      throw this.#health.isKnown ? error : problemOfAddress(error);
+    }
+  }
+
+  /** Makes the call, and again after each pause that the panel demands. */
+  async #throughPauses<T>(path: Path, start: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await this.#start(path, what, { ...ask, tries }, signal);
+        return await start();
       } catch (error) {
-        const isPaused = isThrottled(error) && !isOfConsole(path, error.limitPerMinute);
-        // By now, other calls may have shown that the address is right.
-        if (!isPaused) throw this.#health.isKnown ? error : problemOfAddress(error);
+        if (!isThrottled(error) || isOfConsole(path, error.limitPerMinute)) throw error;
       }
     }
   }
@@ -369,10 +398,37 @@ export class Gateway {
 
   /** Makes one call as soon as nothing holds it. */
   #start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
-    const { id: server = NO_SERVER } = what;
-    const node = () => this.#health.asked(path, server)?.node;
-    const call = { path, server, node, ...ask };
+    const call = this.#call(path, what.id, ask);
     return this.#scheduler.run(call, signal, (scope) => this.#make(call, what, scope));
+  }
+
+  #call<P extends Path>(path: P, server: string = NO_SERVER, ask: Ask & Pick<Call, 'tries'>) {
+    const node = () => this.#health.asked(path, server)?.node;
+    return { path, server, node, ...ask };
+  }
+
+  /**
+   * Requests the resources of all servers of this one's node. A failure proves nothing about the
+   * server: its own request, which then follows, does.
+   */
+  #list({ id, nodeId = '' }: ServerAddress, deadline: number, signal: AbortSignal): Promise<ListOfNode> {
+    const call = this.#call('resources', id, { deadline, tries: () => undefined });
+    return this.#throughPauses('resources', () =>
+      this.#scheduler.run(call, signal, async (scope) => {
+        const requestedAt = this.#options.clock.now();
+        const asked = this.#api.resourcesOfNode?.(nodeId, scope);
+        if (asked === undefined) throw new Error('the panel lists no resources of nodes');
+        let hasResponse = false;
+        try {
+          const { value: resources } = await this.#learning(call, asked, scope);
+          hasResponse = true;
+          return { requestedAt, resources };
+        } finally {
+          const node = call.node();
+          if (node !== undefined) this.#scheduler.polled(node, requestedAt, hasResponse);
+        }
+      }),
+    );
   }
 
   async #make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
@@ -380,7 +436,6 @@ export class Gateway {
     const tries = call.tries();
     const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
     const startedAt = clock.now();
-    const own = this.#rate.started();
     const beginning = this.#beginnings;
     const ended = (problem: Problem | undefined, fromPanel: boolean) => {
       if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
@@ -390,18 +445,29 @@ export class Gateway {
     try {
       const isCanary = tries === 'panel';
       const asked = isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal);
-      const answer = await this.#rate.counted(own, asked);
-      if (this.#rate.learn(call, answer, own)) this.#pathChanged(call.path);
-      ended(problemIn(call.path, answer.value), true);
-      return answer.value;
+      const { value } = await this.#learning(call, asked, signal);
+      ended(problemIn(call.path, value), true);
+      return value;
     } catch (error) {
       // The outcome of a call that is no longer needed shows nothing.
       if (signal.aborted && !(error instanceof PanelError)) throw error;
+      ended(toProblem(error), error instanceof PanelError && error.fromPanel);
+      throw error;
+    }
+  }
+
+  /** Resolves or rejects as the call does, after learning from it what the panel allows. */
+  async #learning<T>(call: Call, asked: Promise<PanelAnswer<T>>, signal: AbortSignal) {
+    const own = this.#rate.started();
+    try {
+      const answer = await this.#rate.counted(own, asked);
+      if (this.#rate.learn(call, answer, own)) this.#pathChanged(call.path);
+      return answer;
+    } catch (error) {
+      if (signal.aborted && !(error instanceof PanelError)) throw error;
       const failure = error instanceof PanelError ? error : undefined;
-      const fromPanel = failure?.fromPanel ?? false;
-      const facts = fromPanel ? { limitPerMinute: failure?.limitPerMinute } : {};
+      const facts = failure?.fromPanel === true ? { limitPerMinute: failure.limitPerMinute } : {};
       if (this.#rate.learn(call, facts, own, failure)) this.#pathChanged(call.path);
-      ended(toProblem(error), fromPanel);
       throw error;
     }
   }
@@ -450,6 +516,7 @@ export class Gateway {
 
   #beginAgain(channels: readonly Channel[]): void {
     this.#beginnings += 1;
+    this.#nodePolls.keepNodes(new Set());
     const hasBegun = this.health !== 'unknown' || this.#health.outage('panel') !== undefined;
     this.#health.forget(new Set(channels));
     if (hasBegun) this.#health.check();

@@ -1,8 +1,8 @@
 // Requests one server's resources as its plan says.
 
-import type { Cancel } from '../domain/time.ts';
+import { type Cancel, NEVER } from '../domain/time.ts';
 import { toProblem } from '../panel/api.ts';
-import type { Resources } from '../panel/dialect.ts';
+import { POLL_CACHE_MS, type Resources } from '../panel/dialect.ts';
 import { neededBy } from './deadline.ts';
 import {
   afterPoll,
@@ -63,6 +63,7 @@ export class Poller {
     const ask = {
       deadline: neededBy(neededAt, isFirst, plan.pollIntervalMs),
       isRetry: () => isPollRetry(this.#stateNow),
+      usefulFrom: (sampledAt ?? NEVER) + POLL_CACHE_MS,
     };
     this.#inFlight = controller;
     this.#state = { ...this.#state, startedAt };
@@ -82,11 +83,12 @@ export class Poller {
     return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;
   }
 
-  #store({ badFields, suspended, sample }: Resources, startedAt: number, stalenessMs: number): void {
+  #store(answer: Resources, startedAt: number, stalenessMs: number): void {
+    const { badFields, suspended, sample, requestedAt = startedAt } = answer;
     const { clock, telemetry } = this.#context;
     for (let bad = 0; bad < badFields; bad += 1) telemetry.badMessage?.('bad_field');
     if (suspended || sample === undefined) return;
     this.#record.setPolledStaleness(stalenessMs);
-    this.#record.pollSample(sample, startedAt, clock.now());
+    this.#record.pollSample(sample, requestedAt, clock.now());
   }
 }

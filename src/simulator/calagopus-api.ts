@@ -49,6 +49,13 @@ export function calagopusApi(host: ClientApiHost, gate: ApiGate): Hono<{ Binding
   app.get('/api/client/account', (context) =>
     gate.pass(context, { endpoint: 'account' }, async () => json(200, { user: userOf(host) })),
   );
+  app.get('/api/client/servers/nodes/:node/resources', (context) =>
+    gate.pass(
+      context,
+      { endpoint: 'resources' },
+      async () => forbidden(host, 'servers.read') ?? resources.ofNode(context.req.param('node')),
+    ),
+  );
   app.get('/api/client/servers/:server/websocket', route('websocket', credentials));
   app.get(
     '/api/client/servers/:server/resources',
@@ -98,6 +105,17 @@ class NodeResources {
 
   constructor(host: ClientApiHost) {
     this.#host = host;
+  }
+
+  /** Those of the account's servers on the node, or of all for an administrator. */
+  ofNode(nodeId: string): SimulatedAnswer {
+    const usages = this.#usages(nodeId);
+    if (usages === undefined) return textsRefusal(500, 'internal server error');
+    const isSeen = (uuid: string) => {
+      const server = this.#host.fleet.findById(uuid);
+      return server !== undefined && hasAccess(this.#host, server);
+    };
+    return json(200, { resources: Object.fromEntries([...usages].filter(([uuid]) => isSeen(uuid))) });
   }
 
   of(server: SimulatedServer): SimulatedAnswer {

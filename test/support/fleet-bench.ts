@@ -50,6 +50,7 @@ export class FakeGateway implements PanelGateway {
   accessChanges = 0;
   limitPerMinute = 60;
   isPinned = false;
+  isPolledByNode = false;
   use: PanelUse | undefined;
   closed = false;
   readonly calls: string[] = [];

@@ -8,6 +8,7 @@ import {
   decodeListingPage,
   decodeNodesPage,
   decodeResources,
+  decodeResourcesOfNode,
   decodeSchedules,
 } from './calagopus/responses.ts';
 import { CALAGOPUS_SOCKET } from './calagopus/socket.ts';
@@ -62,6 +63,10 @@ export const CALAGOPUS: Dialect = {
       decode: (body) => decodeNodesPage(body, PER_PAGE),
     }),
   },
+  resourcesOfNode: (nodeId) => ({
+    path: `${SERVERS}/nodes/${pathPart(nodeId)}/resources`,
+    decode: decodeResourcesOfNode,
+  }),
   socket: CALAGOPUS_SOCKET,
   refusals: { read: readRefusal, cause: refusalCause },
   // shared/src/models/user_api_key.rs.

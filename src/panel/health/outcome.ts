@@ -18,7 +18,7 @@ export interface Outcome {
 /** A server that is asked; its node may become known later. Both are absent for the server list. */
 export interface AskedServer {
   readonly node?: string | undefined;
-  readonly target?: Pick<ServerTarget, 'daemon'>;
+  readonly target?: Pick<ServerTarget, 'daemon' | 'nodeId'>;
 }
 
 /** The servers that are asked on each channel, by id. */

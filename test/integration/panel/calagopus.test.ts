@@ -52,6 +52,21 @@ describe('a simulated Calagopus', () => {
   });
 });
 
+it('servers of a node are polled together, also with a key that may only read', async () => {
+  const panel = await simulated({ panel: 'calagopus', servers: 40, accountPermissions: ['servers.read'] });
+  const servers = panel.servers.map(({ uuid, name }) => `  - { id: ${uuid}, name: ${name}, mode: poll }`);
+  const exporter = await observed({ yaml: yamlOf(panel, ['servers:', ...servers]) });
+  const polls = () => panel.record.calls.filter(({ endpoint }) => endpoint === 'resources');
+  const lists = () => polls().filter(({ server }) => server === undefined);
+  await exporter.until('gameserver_exporter_servers', { condition: 'polling' }, 40);
+  await eventually(() => expect(lists().length).toBeGreaterThan(10));
+  // The list was read late, or a node had few polled servers yet: only then, servers are polled alone.
+  const alone = polls().length - lists().length;
+  expect(alone).toBeLessThan(40 + 4);
+  expect(await exporter.value('gameserver_exporter_servers', { condition: 'polling' })).toBe(40);
+  expect(lists().every(({ status }) => status === 200)).toBe(true);
+});
+
 it.each([
   ['backups', 'backups.read'],
   ['schedules', 'schedules.read'],

@@ -82,6 +82,8 @@ function expectSame(index: MemberIndex, begun: readonly Member[]): void {
     expect(idsOf(index.inCondition(condition))).toEqual(inCondition(condition));
   const isPolled = ({ status, target: { mode } }: ServerRecord) =>
     status.condition === 'polling' || (mode === 'poll' && status.condition === 'waiting');
+  const nodes = begun.map(({ record }) => record.node).filter((node) => node !== undefined);
+  expect(index.nodes).toBe(new Set(nodes).size);
   expect(index.polled).toBe(those(isPolled).length);
   for (const member of begun) expect(index.withId(member.record.target.id)).toBe(member);
   expect(index.withId('nobody')).toBeUndefined();

@@ -26,6 +26,18 @@ describe('what servers need', () => {
     expect(needsOf(servers, pollIntervalMs, listsPerMinute)).toEqual(needed);
   });
 
+  it('a list of all of a node is read again after ten seconds, so that many servers cost no more', () => {
+    const ofNode = (count: number, nodeId?: string) => times(count, { ...server('poll'), nodeId });
+    const callsOf = (servers: ReturnType<typeof ofNode>, isByNode = true) =>
+      needsOf(servers, 30_000, 0, isByNode).requiredCallsPerMinute;
+    expect(callsOf(ofNode(2, 'a'))).toBe(4);
+    expect(callsOf(ofNode(3, 'a'))).toBe(6);
+    expect(callsOf(ofNode(1_000, 'a'))).toBe(6);
+    expect(callsOf([...ofNode(500, 'a'), ...ofNode(500, 'b')])).toBe(12);
+    expect(callsOf(ofNode(10))).toBe(20);
+    expect(callsOf(ofNode(10, 'a'), false)).toBe(20);
+  });
+
   it('grows with every server', () => {
     const mode = fc.constantFrom<CollectionMode>('auto', 'socket', 'poll');
     const any = fc.oneof(

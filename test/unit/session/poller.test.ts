@@ -1,7 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/api.ts';
-import type { Resources } from '../../../src/panel/dialect.ts';
+import { POLL_CACHE_MS, type Resources } from '../../../src/panel/dialect.ts';
 import { type EndedPoll, isPollRetry, nextPollAt } from '../../../src/session/poll.ts';
 import { Poller } from '../../../src/session/poller.ts';
 import type { SessionContext } from '../../../src/session/session-context.ts';
@@ -26,6 +26,7 @@ describe('a poller', () => {
   let signals: AbortSignal[];
   let answers: ((resources: Resources) => void)[];
   let poller: Poller;
+  let record: ServerRecord;
 
   beforeEach(() => {
     clock = new ManualClock();
@@ -37,7 +38,7 @@ describe('a poller', () => {
       signals.push(signal);
       return new Promise((resolve) => answers.push(resolve));
     };
-    const record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
+    record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
     const context = { clock, panel, random: () => 0, telemetry: {} } as Partial<SessionContext>;
     poller = new Poller(context as SessionContext, record, { changed: () => (changes += 1) });
   });
@@ -68,6 +69,24 @@ describe('a poller', () => {
     const [, second = 0, third] = panel.asks.map(({ deadline }) => deadline);
     // Asked 30 s later, but the last one ended only 5 s before.
     expect(third).toBe(second + 25_000 + INTERVAL);
+  });
+
+  it("has no use for what was requested before its last sample, or is in the panel's cache since then", async () => {
+    const stored = vi.spyOn(record, 'pollSample');
+    poller.follow(on());
+    await clock.advance(0);
+    const requestedAt = clock.now() - 5_000;
+    answers[0]?.({ ...RESOURCES, requestedAt });
+    await clock.advance(0);
+    expect(stored).toHaveBeenCalledWith(expect.anything(), requestedAt, clock.now());
+    const { sampledAt } = record;
+    await clock.advance(INTERVAL);
+    poller.follow(on());
+    await clock.advance(0);
+    expect(panel.asks.map(({ usefulFrom }) => usefulFrom)).toEqual([
+      Number.NEGATIVE_INFINITY,
+      (sampledAt ?? 0) + POLL_CACHE_MS,
+    ]);
   });
 
   it('never runs two polls at once', async () => {

@@ -102,9 +102,24 @@ export function decodeCredentials(body: unknown): Credentials {
 export function decodeResources(body: unknown): Resources {
   const resources = asFields(valueIn(body, 'resources'));
   if (resources === undefined) throw new ShapeError('expected an object "resources"');
-  // They have the fields of the socket's `stats` event (`ResourceUsage`).
+  return resourcesIn(resources);
+}
+
+/**
+ * The resources of all servers of a node that the account has access to, by UUID
+ * (servers/nodes/_node_/resources.rs). The list has no pages, and needs only `servers.read`.
+ */
+export function decodeResourcesOfNode(body: unknown): ReadonlyMap<string, Resources> {
+  const resources = asFields(valueIn(body, 'resources'));
+  if (resources === undefined) throw new ShapeError('expected an object "resources"');
+  const servers = Object.entries(resources);
+  return new Map(servers.map(([uuid, usage]) => [uuid.toLowerCase(), resourcesIn(usage)] as const));
+}
+
+/** It has the fields of the socket's `stats` event (`ResourceUsage`). */
+function resourcesIn(usage: unknown): Resources {
   const sample = new Sample();
-  const badFields = decodeStats(resources, sample);
+  const badFields = decodeStats(usage, sample);
   // The polls of other panels have no memory limit, so nothing relies on one.
   return { sample, suspended: false, badFields };
 }

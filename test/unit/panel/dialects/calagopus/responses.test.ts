@@ -8,6 +8,7 @@ import {
   decodeListingPage,
   decodeNodesPage,
   decodeResources,
+  decodeResourcesOfNode,
   decodeSchedules,
 } from '../../../../../src/panel/dialects/calagopus/responses.ts';
 
@@ -110,8 +111,11 @@ const SAMPLE = {
   uptimeMs: 86_400_123,
 };
 
-it('resources are those of a server', () => {
+it('resources are those of a server, or of all of a node', () => {
   expect(decodeResources({ resources: USAGE })).toMatchObject({ sample: SAMPLE, badFields: 0 });
+  const ofNode = decodeResourcesOfNode({ resources: { [UUID.toUpperCase()]: USAGE } });
+  expect([...ofNode.keys()]).toEqual([UUID]);
+  expect(ofNode.get(UUID)).toMatchObject({ sample: SAMPLE, badFields: 0 });
 });
 
 it('a backup counts once it is complete, and a schedule has no next run', () => {
@@ -146,6 +150,7 @@ it('credentials, account and nodes', () => {
 it.each([
   ['the server list', (body: unknown) => decodeListingPage(body, 100)],
   ['resources', decodeResources],
+  ['the resources of a node', decodeResourcesOfNode],
   ['credentials', decodeCredentials],
   ['the account', decodeAccount],
   ['backups', (body: unknown) => decodeBackupsPage(body, 100)],

@@ -1,0 +1,137 @@
+/** The polls of a node's servers, which share lists of its servers' resources where the panel has those. */
+import { type Clock, NEVER, untilAborted } from '../domain/time.ts';
+import type { Resources, ServerAddress } from './dialect.ts';
+
+/** Fewer servers of a node are polled one by one: a list is longer, and saves hardly any calls. */
+const MIN_SERVERS = 3;
+
+/** A server that was polled this recently counts as one that is polled. */
+const POLLED_MS = 60_000;
+
+/** A list is used for as long: panels cache what they know of a node, so another would hold the same. */
+export const LIST_MS = 10_000;
+
+/** After a list failed, the node's servers are polled one by one for as long. */
+const AFTER_FAILURE_MS = 300_000;
+
+/** A list of a node's resources, by UUID, and when it was requested. */
+export interface ListOfNode {
+  readonly requestedAt: number;
+  readonly resources: ReadonlyMap<string, Resources>;
+}
+
+/** One poll of a server. */
+export interface Poll {
+  readonly server: ServerAddress;
+  /** What was requested earlier is older than what is known of the server. */
+  readonly usefulFrom: number;
+  readonly signal: AbortSignal;
+  /** Requests the resources of this server alone. */
+  readonly alone: () => Promise<Resources>;
+  /** Requests the list of its node. */
+  readonly list: () => Promise<ListOfNode>;
+}
+
+/** How a request for a list ended; it is withdrawn with the poll for which it was made. */
+type End = 'listed' | 'failed' | 'withdrawn';
+
+interface Node {
+  /** When servers were polled within the last minute, the earliest first. */
+  readonly polledAt: Map<string, number>;
+  requestedAt: number;
+  /** What no server has used yet of the last list. */
+  readonly unused: Map<string, Resources>;
+  underWay: Promise<End> | undefined;
+  failedAt: number;
+}
+
+/** The polls of the servers of all of a panel's nodes. */
+export class NodePolls {
+  readonly #clock: Clock;
+  readonly #used: (server: string, list: Pick<ListOfNode, 'requestedAt'>) => void;
+  readonly #nodes = new Map<string, Node>();
+
+  /** `used` is called with each server that has its resources from a list. */
+  constructor(clock: Clock, used: (server: string, list: Pick<ListOfNode, 'requestedAt'>) => void) {
+    this.#clock = clock;
+    this.#used = used;
+  }
+
+  /**
+   * A server's resources: from a list of its node if several of the node's servers are polled, and
+   * else, or if there is no such list, from a request of its own. Rejects with the error of that
+   * request, or with the signal's reason.
+   */
+  async poll({ server, usefulFrom, signal, alone, list }: Poll): Promise<Resources> {
+    const { id, uuid, nodeId } = server;
+    if (uuid === undefined || nodeId === undefined) return alone();
+    const node = this.#node(nodeId);
+    this.#notePoll(node, id);
+    for (;;) {
+      const listed = this.#take(node, server, usefulFrom);
+      if (listed !== undefined) return listed;
+      const isHeld = this.#clock.now() < node.failedAt + AFTER_FAILURE_MS;
+      if (isHeld || node.polledAt.size < MIN_SERVERS) return alone();
+      node.underWay ??= this.#request(node, list, signal);
+      const end = await untilAborted(node.underWay, signal);
+      if (end !== 'withdrawn') return this.#take(node, server, usefulFrom) ?? alone();
+    }
+  }
+
+  /** Forgets all other nodes. */
+  keepNodes(nodeIds: ReadonlySet<string | undefined>): void {
+    for (const nodeId of this.#nodes.keys()) if (!nodeIds.has(nodeId)) this.#nodes.delete(nodeId);
+  }
+
+  #node(nodeId: string): Node {
+    const known = this.#nodes.get(nodeId);
+    if (known !== undefined) return known;
+    const node: Node = {
+      polledAt: new Map(),
+      requestedAt: NEVER,
+      unused: new Map(),
+      underWay: undefined,
+      failedAt: NEVER,
+    };
+    this.#nodes.set(nodeId, node);
+    return node;
+  }
+
+  #notePoll({ polledAt }: Node, server: string): void {
+    const now = this.#clock.now();
+    polledAt.delete(server);
+    polledAt.set(server, now);
+    for (const [other, at] of polledAt) {
+      if (at + POLLED_MS > now) break;
+      polledAt.delete(other);
+    }
+  }
+
+  /** Each server uses a list once: a second poll would only see the same sample again. */
+  #take(node: Node, { id, uuid = '' }: ServerAddress, usefulFrom: number): Resources | undefined {
+    const { requestedAt, unused } = node;
+    if (requestedAt < usefulFrom || requestedAt + LIST_MS <= this.#clock.now()) return undefined;
+    const resources = unused.get(uuid);
+    if (resources === undefined) return undefined;
+    unused.delete(uuid);
+    this.#used(id, { requestedAt });
+    return { ...resources, requestedAt };
+  }
+
+  async #request(node: Node, list: Poll['list'], signal: AbortSignal): Promise<End> {
+    try {
+      const { requestedAt, resources } = await list();
+      node.requestedAt = requestedAt;
+      node.unused.clear();
+      for (const [uuid, one] of resources) node.unused.set(uuid, one);
+      return 'listed';
+    } catch {
+      if (signal.aborted) return 'withdrawn';
+      // Why, the servers' own requests show: a list decides nothing about any of them.
+      node.failedAt = this.#clock.now();
+      return 'failed';
+    } finally {
+      node.underWay = undefined;
+    }
+  }
+}
