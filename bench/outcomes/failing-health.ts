@@ -1,5 +1,5 @@
 /** The health of a panel all of whose servers have failed. */
-import { NOTHING, signsOfSocket } from '../../src/diagnosis/outcome.ts';
+import { NOTHING, socketSigns } from '../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health, type TrialCall } from '../../src/panel/health/health.ts';
 import type { AskedServer } from '../../src/panel/health/outcome.ts';
@@ -127,12 +127,12 @@ export class FailingHealth {
     const cause = 'node_connection';
     this.clock.at += STEP_MS;
     const problem = { cause, detail: 'connect ECONNREFUSED' } as const;
-    this.health.socketEnded(server, { startedAt: this.clock.at, problem, signs: signsOfSocket(cause) });
+    this.health.socketEnded(server, { startedAt: this.clock.at, problem, signs: socketSigns(cause) });
   }
 
   socketStreams(server: string): void {
     this.clock.at += STEP_MS;
-    const signs = { ...NOTHING, ...signsOfSocket(undefined) };
+    const signs = { ...NOTHING, ...socketSigns(undefined) };
     this.health.socketEnded(server, { startedAt: this.clock.at, problem: undefined, signs, streams: true });
   }
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import { identityOf, type ServerTarget } from '../../src/domain/server.ts';
+import { type ServerTarget, shortId } from '../../src/domain/server.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../src/metrics/families.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
@@ -39,7 +39,7 @@ export async function start({ servers }: { readonly servers: number }) {
 
 function labelsOf(target: ServerTarget): Labels {
   const { panel, name, labels } = target;
-  return { panel, server: name, server_id: identityOf(target), ...labels };
+  return { panel, server: name, server_id: shortId(target), ...labels };
 }
 
 function metricOf<Subject>(family: Family<Subject>, common: readonly Labels[], registry: Registry) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identityOf } from '../../src/domain/server.ts';
+import { shortId } from '../../src/domain/server.ts';
 import { configText } from '../fleet/config-text.ts';
 import type { ExporterProgram } from '../fleet/exporter.ts';
 import { allStreaming, getExposition, keepScraping, randomPause } from '../fleet/exposition.ts';
@@ -127,7 +127,7 @@ async function runOnce(
       const { text, askedUnixMs } = await getExposition(url);
       const states = new Map([...text.matchAll(STATE)].map(([, id, state]) => [id, state]));
       for (const { uuid, state, sentUnixMs } of changes) {
-        seen.push({ ageMs: askedUnixMs - sentUnixMs, shown: states.get(identityOf({ id: uuid })) === state });
+        seen.push({ ageMs: askedUnixMs - sentUnixMs, shown: states.get(shortId({ id: uuid })) === state });
       }
     }
     end.abort();

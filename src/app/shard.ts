@@ -1,7 +1,7 @@
 // Divides the servers among several exporters.
 
 import { createHash } from 'node:crypto';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
 
 /** This exporter's place among all shards; `index` counts from 0. */
 export interface Shard {
@@ -18,7 +18,7 @@ export const WHOLE: Shard = { index: 0, total: 1 };
  * shard wins or the removed shard had are moved.
  */
 export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
-  const subject = JSON.stringify([server.panel, identityOf(server)]);
+  const subject = JSON.stringify([server.panel, shortId(server)]);
   let winner = 0;
   let highest = '';
   for (let index = 0; index < total; index += 1) {

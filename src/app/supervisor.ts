@@ -4,7 +4,7 @@ import { changedConcerns } from '../config/concerns.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
 import { isScraped } from '../metrics/rendered-body.ts';
 import { ConnectPacer, type EventLoop } from '../session/connect-pacer.ts';
 import { Accounts } from './accounts.ts';
@@ -211,9 +211,9 @@ function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[
   const had = new Map<string, Map<string, ServerTarget>>();
   for (const target of before) {
     const ofPanel = had.get(target.panel) ?? new Map<string, ServerTarget>();
-    had.set(target.panel, ofPanel.set(identityOf(target), target));
+    had.set(target.panel, ofPanel.set(shortId(target), target));
   }
-  const hadAs = (target: ServerTarget) => had.get(target.panel)?.get(identityOf(target));
+  const hadAs = (target: ServerTarget) => had.get(target.panel)?.get(shortId(target));
   const kept = now.flatMap(({ target }) => (hadAs(target) === undefined ? [] : [target]));
   const unchanged = kept.filter((target) => hadAs(target) === target).length;
   return {

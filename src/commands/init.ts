@@ -9,7 +9,7 @@ import type { PanelConfig } from '../config/config.ts';
 import { isClearText } from '../config/panel-url.ts';
 import { parseConfig } from '../config/parse.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { problemOfBlamed } from '../diagnosis/outcome.ts';
+import { blamedProblem } from '../diagnosis/outcome.ts';
 import { Printout } from '../doctor/paint.ts';
 import { limitText, problemBlocks } from '../doctor/render.ts';
 import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
@@ -301,7 +301,7 @@ async function look(panel: PanelConfig, type: ListingType | undefined, signal: A
       return answer.value;
     }, signal);
     const { servers, complete } = walk;
-    const problem = complete ? undefined : problemOfBlamed('panel', toProblem(walk.problem));
+    const problem = complete ? undefined : blamedProblem('panel', toProblem(walk.problem));
     // Without the account, only a name is missing.
     const account = problem ? undefined : await api.get('account', {}, signal).catch(() => undefined);
     return { servers, problem, account: account?.value, limitPerMinute };

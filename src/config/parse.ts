@@ -1,7 +1,7 @@
 // Parses a configuration file, and checks the rules that concern several settings.
 
 import { z } from 'zod';
-import { canonicalId, identityOf, isSameServer } from '../domain/server.ts';
+import { canonicalId, isSameServer, shortId } from '../domain/server.ts';
 import { checkSettings } from '../yaml/issues.ts';
 import type { ReadFile } from '../yaml/named-files.ts';
 import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../yaml/tree.ts';
@@ -71,7 +71,7 @@ function configRules(tree: Tree): readonly SettingProblem[] {
     const [ids, names] = [new Map<Tree, KeyPath>(), new Map<Tree, KeyPath>()];
     for (const [index, { id, name, query }] of mapsIn(panel, 'servers').entries()) {
       const sameId = (other: Tree) => ({ id: canonicalId(String(other)) });
-      const identity = typeof id === 'string' ? identityOf(sameId(id)) : undefined;
+      const identity = typeof id === 'string' ? shortId(sameId(id)) : undefined;
       unique(ids, identity, at('servers', index, 'id'), (place, before) =>
         isSameServer(sameId(id), sameId(before))
           ? `expected each server once (already listed at ${place})`

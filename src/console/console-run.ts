@@ -16,7 +16,7 @@ import type {
 import type { ConsoleSocket } from '../session/socket.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
 import { credentialsFrom } from './credentials.ts';
-import { explainProblem, noteOf } from './messages.ts';
+import { describeMessage, explainProblem } from './messages.ts';
 import type { Screen } from './screen.ts';
 
 /**
@@ -291,7 +291,7 @@ export class ConsoleRun {
   }
 
   #onMessage(message: ServerMessage): void {
-    const note = noteOf(message);
+    const note = describeMessage(message);
     if (OUTPUT.has(message.event)) {
       this.#activeAt = this.#options.clock.now();
       this.#screen.print(message.args[0] ?? '');

@@ -20,7 +20,7 @@ const NOTES = new Map<string, (said: string) => string>([
  * What to tell a person about a message that isn't output; undefined if it is irrelevant or
  * reported in another way.
  */
-export function noteOf({ event, args: [first = ''] }: ServerMessage): string | undefined {
+export function describeMessage({ event, args: [first = ''] }: ServerMessage): string | undefined {
   return NOTES.get(event)?.(printable(first));
 }
 

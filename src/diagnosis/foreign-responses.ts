@@ -64,7 +64,7 @@ export function cloudflareMeaning(status: number): string | undefined {
   return message && `the server behind Cloudflare ${message}`;
 }
 
-function kindOf(response: ForeignResponse): ForeignKind | undefined {
+function recognize(response: ForeignResponse): ForeignKind | undefined {
   const { status, message = '' } = response;
   if (PLAIN_TO_TLS.test(message)) return 'https_needed';
   if (CLIENT_CERTIFICATE.test(message)) return 'client_certificate';
@@ -106,7 +106,7 @@ export function foreignPanelCause(response: ForeignResponse): CauseCode {
   const { status, message = '' } = response;
   if (status < 500 && OF_WINGS.test(message)) return 'url_of_node';
   if (status < 500 && OTHER_SERVICE.test(message)) return 'not_a_panel';
-  const kind = kindOf(response);
+  const kind = recognize(response);
   if (kind !== undefined) return CAUSES_OF[kind][0];
   return OF_PANEL[status] ?? (status < 500 ? 'not_a_panel' : 'panel_error');
 }
@@ -116,7 +116,7 @@ export function foreignPanelCause(response: ForeignResponse): CauseCode {
  * than its status.
  */
 export function foreignNodeCause(response: ForeignResponse): CauseCode | undefined {
-  const kind = kindOf(response);
+  const kind = recognize(response);
   return kind && CAUSES_OF[kind][1];
 }
 

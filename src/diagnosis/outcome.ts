@@ -79,7 +79,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | no connection, no response, a response of something else | fails | fails | | |
  * | 400, 429 | | | | |
  */
-export function signsOf({ endpoint, cause, fromPanel, isProven }: CallEnd): Signs {
+export function callSigns({ endpoint, cause, fromPanel, isProven }: CallEnd): Signs {
   if (cause === undefined) return success(endpoint);
   if (SILENT.has(cause)) return NOTHING;
   const { scope } = CAUSES[cause];
@@ -116,7 +116,7 @@ const OF_NODE: ReadonlySet<CauseCode> = new Set(['no_stats', 'server_not_on_node
  * A socket that opened and sends stats needs no problem; what only its own server can cause proves
  * nothing about the node.
  */
-export function signsOfSocket(cause: CauseCode | undefined): Signs {
+export function socketSigns(cause: CauseCode | undefined): Signs {
   if (cause === undefined) return { ...NOTHING, node: 'works' };
   return CAUSES[cause].scope === 'node' || OF_NODE.has(cause) ? { ...NOTHING, node: 'fails' } : NOTHING;
 }
@@ -156,7 +156,7 @@ export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
  * | the panel | 401 | the key is refused |
  * | the server list | the key is refused | the account may not read the list |
  */
-export function problemOfBlamed(blamed: Blamed, problem: Problem): Problem {
+export function blamedProblem(blamed: Blamed, problem: Problem): Problem {
   const { cause, detail } = problem;
   if (blamed === 'consoles') return { cause: 'key_console_permission', detail };
   if (blamed === 'node' && cause === 'server_not_on_node') return { cause: 'node_lost_servers', detail };

@@ -120,11 +120,11 @@ function plainMessage(message: string): string {
 /** Reads the error of a connection or a call; never throws. */
 export function readTransportError(error: unknown) {
   const errors = withCauses(error);
-  const textsOf = (key: 'code' | 'hostname') =>
+  const collect = (key: 'code' | 'hostname') =>
     errors
       .map((one) => (one as Partial<Record<typeof key, unknown>>)[key])
       .filter((value) => typeof value === 'string');
-  const codes = textsOf('code');
+  const codes = collect('code');
   // undici and ws give a code to every error of a connection, but none if the response isn't HTTP
   // or no WebSocket begins.
   const byDefault = errors.length > 0 && codes.length === 0 ? 'protocol' : 'connection';
@@ -140,7 +140,7 @@ export function readTransportError(error: unknown) {
     kind: bySentence || byCode,
     /** `unknown` if the error has none. */
     code: codes[0] ?? 'unknown',
-    hostname: textsOf('hostname')[0],
+    hostname: collect('hostname')[0],
     /** On one line and safe to show. */
     message: plain ?? 'unknown error',
   };

@@ -79,7 +79,7 @@ function problemBlock(group: readonly LocatedProblem[], number: number, page: Pr
     const isNew = !meanings.has(meaning);
     meanings.add(meaning);
     return [
-      labeled('Where:         ', locationOf(problem, page)),
+      labeled('Where:         ', describeLocation(problem, page)),
       labeled('Details:       ', problem.detail),
       ...(isNew ? [labeled('Likely cause:  ', meaning)] : []),
     ];
@@ -91,7 +91,7 @@ function problemBlock(group: readonly LocatedProblem[], number: number, page: Pr
   ].join('\n');
 }
 
-function locationOf({ panel, nodes, servers, cause, result }: LocatedProblem, page: Printout): string {
+function describeLocation({ panel, nodes, servers, cause, result }: LocatedProblem, page: Printout): string {
   const where = [
     `panel ${printable(panel)}`,
     ...(nodes.length === 0 ? [] : [named('node', nodes)]),
@@ -117,7 +117,7 @@ function panelBlock(panel: PanelReport, page: Printout): string {
   const shown = serverLines(servers, page);
   return [
     page.wrapped(`${page.paint('bold', `panel ${printable(name)}`)}: ${printable(url)}`, '', '  '),
-    ...rowsOf(panelRows(panel), page),
+    ...renderRows(panelRows(panel), page),
     ...(shown.length === 0 ? [] : ['', ...shown]),
     ...(selection === undefined ? [] : selectionLines(selection, page)),
   ].join('\n');
@@ -180,7 +180,7 @@ function serverLines(servers: readonly ServerReport[], page: Printout): readonly
       ? [`${counted(tested.length - failed.length, 'server')} without problems (not shown)`]
       : []),
   ];
-  return [...rowsOf(shown.map(serverRow), page), ...hidden.map((line) => page.wrapped(line, '  '))];
+  return [...renderRows(shown.map(serverRow), page), ...hidden.map((line) => page.wrapped(line, '  '))];
 }
 
 const WAYS: Partial<Record<Condition, string>> = { streaming: 'streaming', polling: 'polled' };
@@ -200,7 +200,7 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
 const RESULT_COLUMNS = 9;
 
 /** Formats rows with aligned cells; if a name is too long, its cells are on the line below it. */
-function rowsOf(rows: readonly ReportRow[], page: Printout): readonly string[] {
+function renderRows(rows: readonly ReportRow[], page: Printout): readonly string[] {
   const names = rows.map(({ name }) => printable(name));
   const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => stringWidth(name)))) + 2;
   return rows.map(({ result, text }, index) => {

@@ -17,7 +17,7 @@ import type { ServerRecord } from '../fleet/server-record.ts';
 import type { QueryClient } from '../query/thread.ts';
 import { describePanel } from './describe.ts';
 import type { DoctorReport } from './report.ts';
-import { selectionOf } from './selection.ts';
+import { describeSelection } from './selection.ts';
 
 /** How long the exporter runs at most. */
 export const WINDOW_MS = 60_000;
@@ -77,7 +77,12 @@ export async function runDoctor(config: Config, options: RunOptions): Promise<Do
     const seen = await untilDescribable(supervisor.running, options);
     const panels = supervisor.running.map(({ config: { name, url }, fleet }) => {
       const given = config.panels.find((panel) => panel.name === name);
-      return describePanel({ name, url, calls: calls.get(name) ?? 0, ...viewOf(fleet, given, clock, seen) });
+      return describePanel({
+        name,
+        url,
+        calls: calls.get(name) ?? 0,
+        ...readFleet(fleet, given, clock, seen),
+      });
     });
     return { panels, stopped: signal.aborted, durationMs: clock.now() - startedAt };
   } finally {
@@ -129,7 +134,7 @@ async function untilDescribable(
       if (problem !== undefined) seen.set(record, problem);
       else if (seen.has(record) && isMonitoredAsMeant(record, clock)) seen.delete(record);
     }
-    const troubles = panels.flatMap(({ fleet }) => troublesOf(fleet, now)).join('\n');
+    const troubles = panels.flatMap(({ fleet }) => fingerprint(fleet, now)).join('\n');
     if (troubles !== before) [before, unchangedSince] = [troubles, now];
     const isSettled = troubles === '' || now - unchangedSince >= SETTLED_MS;
     if (panels.every((panel) => isDown(panel.fleet) || (isSettled && hasOutcome(panel, clock)))) return seen;
@@ -141,7 +146,7 @@ async function untilDescribable(
  * What is wrong, in a form that changes when that changes; the panel's own facts about servers
  * don't.
  */
-function troublesOf(fleet: PanelFleet, now: number): readonly string[] {
+function fingerprint(fleet: PanelFleet, now: number): readonly string[] {
   const reading = fleet.reading();
   return [
     ...reading.problems.map(({ cause }) => cause),
@@ -206,7 +211,7 @@ function isDecided(record: ServerRecord, clock: Clock): boolean {
 }
 
 /** What the fleet shows now; a server that has failed and begins again shows why it failed. */
-function viewOf(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock, seen: SeenProblems) {
+function readFleet(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock, seen: SeenProblems) {
   const now = clock.now();
   const reading = fleet.reading();
   const { records } = fleet;
@@ -223,6 +228,8 @@ function viewOf(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock,
       return Object.assign(snapshot, { problem: snapshot.problem ?? seen.get(record) });
     }),
     selection:
-      isListed && given ? selectionOf(given, fleet.discovery.listed, targets, discovery.leftOut) : undefined,
+      isListed && given
+        ? describeSelection(given, fleet.discovery.listed, targets, discovery.leftOut)
+        : undefined,
   };
 }

@@ -1,7 +1,7 @@
 // Which listed servers the rules of a panel select, and with which settings.
 import type { PanelConfig } from '../config/config.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/server.ts';
-import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import { type QuerySettings, type ServerTarget, shortId } from '../domain/server.ts';
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { queryOf } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
@@ -33,7 +33,7 @@ export interface Selection {
 }
 
 /** What the server list shows about the rules of `discover`; undefined if the panel has none. */
-export function selectionOf(
+export function describeSelection(
   { name, listing }: Pick<PanelConfig, 'name' | 'listing'>,
   listed: readonly ListedServer[],
   targets: readonly ServerTarget[],
@@ -42,9 +42,9 @@ export function selectionOf(
   const discover = listing?.discover;
   if (discover === undefined) return undefined;
   const rules = compileRules(name, discover);
-  const monitored = new Set(targets.map(identityOf));
+  const monitored = new Set(targets.map(shortId));
   const selected = listed
-    .filter((server) => rules.judge(server).included && monitored.has(identityOf({ id: server.uuid })))
+    .filter((server) => rules.judge(server).included && monitored.has(shortId({ id: server.uuid })))
     .map((server) => selectedBy(rules, server));
   return {
     // Those that are left out aren't all remembered.

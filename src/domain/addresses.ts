@@ -88,7 +88,7 @@ const TAIL = /(.{8})$/;
  * the machine?
  */
 export function isMetadataAddress(address: string): boolean {
-  return formsOf(address, [...EMBEDDINGS, TAIL]).some((form) => contains(METADATA, form));
+  return embeddedForms(address, [...EMBEDDINGS, TAIL]).some((form) => contains(METADATA, form));
 }
 
 /**
@@ -97,7 +97,7 @@ export function isMetadataAddress(address: string): boolean {
  */
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
-  const isLocal = formsOf(bare, EMBEDDINGS).some((form) => contains(LOCAL, form));
+  const isLocal = embeddedForms(bare, EMBEDDINGS).some((form) => contains(LOCAL, form));
   return isLocal || LOOPBACK_NAME.test(bare);
 }
 
@@ -137,16 +137,19 @@ export function contains(list: BlockList, address: string): boolean {
 }
 
 /** The address and each IPv4 address that it embeds. */
-function formsOf(address: string, embeddings: readonly RegExp[]): readonly string[] {
+function embeddedForms(address: string, embeddings: readonly RegExp[]): readonly string[] {
   if (!isIPv6(address)) return [address];
   const [bare = ''] = address.split('%', 1);
   // The URL parser converts every notation to groups of hexadecimal digits.
-  const [head = '', tail = ''] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split('::').map(digitsOf);
+  const [head = '', tail = ''] = new URL(`http://[${bare}]`).hostname
+    .slice(1, -1)
+    .split('::')
+    .map(paddedDigits);
   const digits = head + tail.padStart(32 - head.length, '0');
   const embedded = embeddings.flatMap((form) => form.exec(digits)?.slice(1).join('') ?? []);
   return [address, ...embedded.map((quad) => Buffer.from(quad, 'hex').join('.'))];
 }
 
-function digitsOf(groups: string): string {
+function paddedDigits(groups: string): string {
   return groups.replaceAll(/:?(\w+)/g, (_, group: string) => group.padStart(4, '0'));
 }

@@ -55,7 +55,7 @@ export function keyTextProblem(key: string): string | undefined {
   const [foreign] = /[^\x21-\x7e]/u.exec(key) ?? [];
   if (foreign !== undefined) {
     const place = `character ${key.indexOf(foreign) + 1}`;
-    return `expected an API key without spaces, line breaks or special characters, but ${place} is ${nameOf(foreign)}`;
+    return `expected an API key without spaces, line breaks or special characters, but ${place} is ${describeCharacter(foreign)}`;
   }
   if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
   if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
@@ -80,7 +80,7 @@ const UNSEEN: Readonly<Record<string, string>> = {
 };
 
 /** What kind of character it is; one that is visible may be part of a password, and isn't named. */
-function nameOf(character: string): string {
+function describeCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   const name = UNSEEN[character];
   if (name !== undefined) return `${name} (${code})`;

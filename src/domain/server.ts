@@ -35,7 +35,7 @@ export function finiteLimit(limit: Limit | undefined): number | undefined {
  * node reports (0 means that its socket never saw the server run), else the number in the server
  * list.
  */
-export function memoryLimitOf(limits: Limits, reportedBytes: number | undefined): number | undefined {
+export function resolveMemoryLimit(limits: Limits, reportedBytes: number | undefined): number | undefined {
   return finiteLimit(limits.memoryBytes ?? (reportedBytes || limits.listedMemoryBytes));
 }
 
@@ -146,7 +146,7 @@ export function canonicalId(id: string): string {
 }
 
 /** The short identifier of a server: its `server_id`, and its key within its panel. */
-export function identityOf({ id }: Pick<ServerTarget, 'id'>): string {
+export function shortId({ id }: Pick<ServerTarget, 'id'>): string {
   return id.slice(0, SHORT_ID_LENGTH).toLowerCase();
 }
 
@@ -162,7 +162,7 @@ export function isSameServer(one: ServerIds, other: ServerIds): boolean {
 type ServerIds = Pick<ServerTarget, 'id' | 'uuid'>;
 
 /** The id if it is a UUID; undefined if it is short. */
-export function fullIdOf({ id }: ServerIds): string | undefined {
+export function fullId({ id }: ServerIds): string | undefined {
   return id.length > SHORT_ID_LENGTH ? id.toLowerCase() : undefined;
 }
 

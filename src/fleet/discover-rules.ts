@@ -3,10 +3,10 @@
 import picomatch from 'picomatch';
 import {
   type DiscoverRules,
-  identityOf,
   MATCH_KEYS,
   type ServerGlobs,
   type ServerTarget,
+  shortId,
 } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 
@@ -74,7 +74,7 @@ function testsOf(globs: ServerGlobs) {
   return MATCH_KEYS.flatMap((key) => {
     const fits = globs[key] && picomatch([...globs[key]], OPTIONS);
     const valuesOf = ({ uuid, identifier, ...server }: ListedServer) =>
-      key === 'id' ? [uuid, identifier, identityOf({ id: uuid })] : [server[key] ?? []].flat();
+      key === 'id' ? [uuid, identifier, shortId({ id: uuid })] : [server[key] ?? []].flat();
     return fits === undefined ? [] : [(server: ListedServer) => valuesOf(server).some((text) => fits(text))];
   });
 }

@@ -2,7 +2,7 @@
 
 import type { Problem } from '../domain/problems.ts';
 import { counted, NAMES_SHOWN } from '../domain/sentences.ts';
-import { identityOf, type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import { type QuerySettings, type ServerTarget, shortId } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
 import type { CompiledRules } from './discover-rules.ts';
@@ -20,14 +20,14 @@ export function mergeTargets(
 ) {
   const twinsOf = new Map<string, ListedServer[]>();
   for (const server of [...listed].sort((one, other) => (one.uuid < other.uuid ? -1 : 1))) {
-    const identity = identityOf({ id: server.uuid });
+    const identity = shortId({ id: server.uuid });
     const twins = twinsOf.get(identity);
     if (twins === undefined) twinsOf.set(identity, [server]);
     else twins.push(server);
   }
-  const owners = new Map(configured.map((target) => [identityOf(target), target]));
+  const owners = new Map(configured.map((target) => [shortId(target), target]));
   const own = configured.map((target) =>
-    completed(target, listingOf(target, twinsOf.get(identityOf(target))), rules),
+    completed(target, listingOf(target, twinsOf.get(shortId(target))), rules),
   );
   const added: ServerTarget[] = [];
   const ambiguous: ListedServer[] = [];
@@ -90,13 +90,13 @@ export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTar
 
 /** The configured servers that are missing from a server list with these UUIDs. */
 export function unlistedIn(configured: readonly ServerTarget[], uuids: Iterable<string>) {
-  const listed = new Set([...uuids].map((uuid) => identityOf({ id: uuid })));
-  return configured.filter((target) => !listed.has(identityOf(target)));
+  const listed = new Set([...uuids].map((uuid) => shortId({ id: uuid })));
+  return configured.filter((target) => !listed.has(shortId(target)));
 }
 
 /** Has the configuration given the server no name, so that the server list may name it? */
 export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
-  return target.name === identityOf(target);
+  return target.name === shortId(target);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
 import { printable } from '../domain/secrets.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import { identityOf, type ListingSettings, type ListingType, type ServerTarget } from '../domain/server.ts';
+import { type ListingSettings, type ListingType, type ServerTarget, shortId } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Cancel, type Clock, type Repeat, repeat } from '../domain/time.ts';
 import { PanelError, toProblem } from '../panel/api.ts';
@@ -308,8 +308,8 @@ export class Discovery {
 
   #stillUndecided(merged: readonly ServerTarget[]): readonly ServerTarget[] {
     if (this.#undecided.length === 0) return [];
-    const known = new Set([...this.#configured, ...merged].map(identityOf));
-    return this.#undecided.filter((target) => !known.has(identityOf(target)));
+    const known = new Set([...this.#configured, ...merged].map(shortId));
+    return this.#undecided.filter((target) => !known.has(shortId(target)));
   }
 
   /** The server list was read recently enough to be believed about servers that are blocked. */

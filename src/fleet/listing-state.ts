@@ -1,7 +1,7 @@
 // What the walks through a panel's server list have shown so far; pure.
 
 import type { Problem } from '../domain/problems.ts';
-import { identityOf } from '../domain/server.ts';
+import { shortId } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, MAX_PAGES } from './listing-walk.ts';
 
@@ -50,7 +50,7 @@ export function afterWalk(
   notFound: ReadonlySet<string>,
 ): ListingState {
   const known = new Map(servers.map((entry) => [entry.uuid, { entry, missedWalks: 0 }]));
-  const isMissing = (uuid: string) => !known.has(uuid) && !unreadable.has(identityOf({ id: uuid }));
+  const isMissing = (uuid: string) => !known.has(uuid) && !unreadable.has(shortId({ id: uuid }));
   const found = [...before.known].filter(([, { missedWalks }]) => missedWalks === 0);
   const isShort = 2 * found.filter(([uuid]) => isMissing(uuid)).length > found.length;
   const shortSince = isShort ? (before.shortSince ?? now) : undefined;
@@ -60,7 +60,7 @@ export function afterWalk(
     // A list may show other servers each time.
     if (known.size >= MAX_PAGES * LISTING_PAGE_SIZE) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
-    const walksToVanish = notFound.has(identityOf({ id: uuid })) ? 1 : WALKS_TO_VANISH;
+    const walksToVanish = notFound.has(shortId({ id: uuid })) ? 1 : WALKS_TO_VANISH;
     if (missedWalks < walksToVanish) known.set(uuid, { entry, missedWalks });
   }
   return {

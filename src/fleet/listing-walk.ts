@@ -2,7 +2,7 @@
 
 import { isSame } from '../domain/same.ts';
 import { printable } from '../domain/secrets.ts';
-import { identityOf } from '../domain/server.ts';
+import { shortId } from '../domain/server.ts';
 import { PanelError } from '../panel/api.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 
@@ -64,7 +64,7 @@ export async function walkListing(
         const server = presentable(listed);
         if (server === undefined) {
           bad += 1;
-          for (const id of [listed.identifier, listed.uuid]) unreadable.add(identityOf({ id }));
+          for (const id of [listed.identifier, listed.uuid]) unreadable.add(shortId({ id }));
         } else found.set(server.uuid, latestOf(server, known.get(server.uuid)?.entry));
       }
       // A later page that reports fewer pages doesn't end the walk: servers on unread pages may

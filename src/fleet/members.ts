@@ -3,7 +3,7 @@
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import { isSame } from '../domain/same.ts';
-import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import { isSameServer, type ServerTarget, shortId } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
 import { nodeOf } from '../panel/subjects.ts';
@@ -289,11 +289,11 @@ export function regroup(
     targets.length === current.length &&
     targets.every((target, index) => target === current[index]?.record.target);
   if (isUnchanged) return { members: current, isRegrouped: false };
-  const known = new Map(current.map((member) => [identityOf(member.record.target), member]));
+  const known = new Map(current.map((member) => [shortId(member.record.target), member]));
   const members = new Map<string, Member>();
   let isRegrouped = false;
   for (const target of targets) {
-    const identity = identityOf(target);
+    const identity = shortId(target);
     if (members.has(identity)) continue;
     const found = known.get(identity);
     const member = found && isSameServer(found.record.target, target) ? found : create(target);

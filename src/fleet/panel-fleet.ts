@@ -2,7 +2,7 @@
 
 import type { PanelReading, ProblemReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secrets.ts';
-import { identityOf, type ListingSettings, type ServerTarget } from '../domain/server.ts';
+import { type ListingSettings, type ServerTarget, shortId } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { Account } from '../panel/account.ts';
@@ -84,7 +84,7 @@ export class PanelFleet {
       ...shared,
       notFound: () => {
         const missing = this.records.filter(({ status }) => status.blocked === 'not_found');
-        return new Set(missing.map(({ target }) => identityOf(target)));
+        return new Set(missing.map(({ target }) => shortId(target)));
       },
       found: (targets, isComplete) => this.#found(targets, isComplete),
     });

@@ -1,7 +1,7 @@
 // The events of servers that the log has.
 
 import type { CauseCode } from '../domain/problems.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
 
 /**
  * Every kind of event, the field `event` of a log line: its titles for one server and for several,
@@ -34,7 +34,7 @@ export type ServerEvent = keyof typeof SERVER_EVENTS;
 
 /** The fields of a log line that identify a server, as its labels do, with its node if known. */
 export function serverFields(target: ServerTarget, node: string | undefined) {
-  return { panel: target.panel, server: target.name, server_id: identityOf(target), node };
+  return { panel: target.panel, server: target.name, server_id: shortId(target), node };
 }
 
 export interface ServerEventFields extends ReturnType<typeof serverFields> {

@@ -4,7 +4,7 @@ import {
   finiteLimit,
   isOff,
   type Limits,
-  memoryLimitOf,
+  resolveMemoryLimit,
   Sample,
   type ServerState,
 } from '../domain/server.ts';
@@ -186,7 +186,7 @@ export class ServerSamples {
     if (gapMs > MAX_SATURATED_GAP_MS) return;
     const { cpuCores, memoryBytes, memoryLimitBytes } = this.newest;
     const cpuLimit = finiteLimit(limits.cpuCores) ?? Number.NaN;
-    const memoryLimit = memoryLimitOf(limits, memoryLimitBytes) ?? Number.NaN;
+    const memoryLimit = resolveMemoryLimit(limits, memoryLimitBytes) ?? Number.NaN;
     if (cpuCores >= SATURATED_FROM * cpuLimit) this.cpuSaturatedMs += gapMs;
     if (memoryBytes >= SATURATED_FROM * memoryLimit) this.memorySaturatedMs += gapMs;
   }

@@ -11,7 +11,7 @@ import type {
   Snapshot,
   StopReason,
 } from '../domain/reading.ts';
-import { finiteLimit, isOff, type Limits, memoryLimitOf, type ServerTarget } from '../domain/server.ts';
+import { finiteLimit, isOff, type Limits, resolveMemoryLimit, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import type { Power } from './power.ts';
 import type { NetworkCounter, ServerHistory } from './server-history.ts';
@@ -55,7 +55,7 @@ export function snapshotOf(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts:
   const sample = fresh.newest;
   const { source, receivedAt, memoryLimitBytes } = all.newest;
   const cpuLimit = finiteLimit(limits.cpuCores);
-  const memoryLimit = memoryLimitOf(limits, memoryLimitBytes);
+  const memoryLimit = resolveMemoryLimit(limits, memoryLimitBytes);
   // A blocked server has no samples, but the limits that the configuration or the server list
   // gives.
   const given: Limits = isFresh || isBlocked ? limits : {};
@@ -81,7 +81,7 @@ export function snapshotOf(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts:
     source,
     sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
     memory_usage_bytes: known(sample.memoryBytes),
-    memory_limit_bytes: memoryLimitOf(given, sample.memoryLimitBytes),
+    memory_limit_bytes: resolveMemoryLimit(given, sample.memoryLimitBytes),
     cpu_usage_cores: known(sample.cpuCores),
     cpu_seconds_total: known(fresh.cpuMs / 1_000),
     cpu_limit_cores: finiteLimit(given.cpuCores),

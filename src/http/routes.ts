@@ -8,9 +8,9 @@ import { CHART_SERIES, type ChartSeries, type FleetReading } from '../domain/rea
 import type { Clock } from '../domain/time.ts';
 import { CONTENT_TYPE } from '../metrics/exposition.ts';
 import { giveWay, type Render } from '../metrics/rendered-body.ts';
-import { type Asset, assetOf, loadAssets } from '../status-page/assets.ts';
+import { type Asset, compressAsset, loadAssets } from '../status-page/assets.ts';
 import type { StatusBoard } from '../status-page/data/board.ts';
-import { healthOf, serversWithId } from '../status-page/data/health.ts';
+import { checkHealth, serversWithId } from '../status-page/data/health.ts';
 import { isDiscoveryPending } from '../status-page/data/service-discovery.ts';
 import { PAGE_POLICY, pageText } from '../status-page/page.ts';
 import { clientOf } from './connections.ts';
@@ -72,7 +72,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   );
 
   const bodies = new HeldBodies(dependencies.heldBytes ?? HELD_BYTES);
-  const page = assetOf('text/html; charset=UTF-8', Buffer.from(pageText(version, shard)));
+  const page = compressAsset('text/html; charset=UTF-8', Buffer.from(pageText(version, shard)));
   app.get('/', async (c) => {
     const { type, bodies: rendered } = await page;
     return bodies.respond(c, { 'Content-Type': type }, async (encoding) => rendered[encoding]);
@@ -146,7 +146,7 @@ function health(c: Context<RouteEnv>, fleet: FleetReading, clock: Clock): Respon
     const panels = found.map(({ target }) => target.panel).join(', ');
     return c.json({ error: `several panels have this server: add ?panel= with one of ${panels}` }, 400);
   }
-  const answer = healthOf(server.snapshot(clock.now(), clock));
+  const answer = checkHealth(server.snapshot(clock.now(), clock));
   return c.json(answer, answer.healthy ? 200 : 503);
 }
 

@@ -1,7 +1,7 @@
 // Metrics under the names of other exporters, for dashboards made for them.
 
 import type { Snapshot } from '../domain/reading.ts';
-import { identityOf, type Limit, type Limits, MIB, type ServerTarget } from '../domain/server.ts';
+import { type Limit, type Limits, MIB, type ServerTarget, shortId } from '../domain/server.ts';
 
 /**
  * What the metric names of pterodactyl_exporter begin with, and those of pelican-exporter, which
@@ -68,5 +68,5 @@ export const compatibilityFamilies = (prefix: string) =>
  * of its UUID.
  */
 export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
-  return { server_name: name, id: identityOf({ id: uuid ?? id }) };
+  return { server_name: name, id: shortId({ id: uuid ?? id }) };
 }

@@ -1,7 +1,7 @@
 // Renders families of metrics in Prometheus's text format.
 
 import type { FleetReading, Snapshot } from '../domain/reading.ts';
-import { identityOf, type ServerTarget } from '../domain/server.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
@@ -54,7 +54,7 @@ function cached(render: (target: ServerTarget) => Readonly<Record<string, string
 const serverLabels = cached((target) => ({
   panel: target.panel,
   server: target.name,
-  server_id: identityOf(target),
+  server_id: shortId(target),
   ...target.labels,
 }));
 

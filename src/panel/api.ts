@@ -3,7 +3,7 @@
  * failure.
  */
 import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
-import { problemOfBlamed } from '../diagnosis/outcome.ts';
+import { blamedProblem } from '../diagnosis/outcome.ts';
 import {
   OWN_CODES,
   type PanelWay,
@@ -439,5 +439,5 @@ export function statusLabel(cause: CauseCode): string {
 /** A 404 before any success: the address is wrong, and not the server unknown. */
 export function problemOfAddress(error: unknown): unknown {
   if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
-  return new PanelError(problemOfBlamed('panel', error.problem), { cause: error });
+  return new PanelError(blamedProblem('panel', error.problem), { cause: error });
 }

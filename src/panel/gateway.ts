@@ -3,7 +3,7 @@
  * outcomes prove.
  */
 import { EventEmitter } from 'node:events';
-import { NO_DATA, NOTHING, signsOfSocket } from '../diagnosis/outcome.ts';
+import { NO_DATA, NOTHING, socketSigns } from '../diagnosis/outcome.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
@@ -263,7 +263,7 @@ export class Gateway {
     const node = this.#health.asked('sockets', server)?.node;
     const isOutdated = url !== undefined && !this.isCurrent(node, url);
     const problem = typeof end === 'object' && !isOutdated ? end : undefined;
-    const signs = end === undefined || problem !== undefined ? signsOfSocket(problem?.cause) : NOTHING;
+    const signs = end === undefined || problem !== undefined ? socketSigns(problem?.cause) : NOTHING;
     const isProof = signs.node !== undefined || this.#health.last('sockets', server)?.streams === true;
     const outcome = { startedAt, problem, signs, streams: end === undefined };
     this.#scheduler.connectEnded(server, end === undefined ? node : undefined);

@@ -26,7 +26,7 @@ const compress = promisify(gzip);
 /** A file that the page loads. */
 export interface Asset {
   readonly type: string;
-  readonly bodies: Readonly<Record<'identity' | 'gzip', ReturnType<typeof bodyOf>>>;
+  readonly bodies: Readonly<Record<'identity' | 'gzip', ReturnType<typeof fileBody>>>;
   readonly etag: string;
 }
 
@@ -36,18 +36,18 @@ export interface Asset {
  */
 export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = Object.entries(TYPES).map(
-    async ([name, type]) => [name, await assetOf(type, await readFile(new URL(name, FOLDER)))] as const,
+    async ([name, type]) => [name, await compressAsset(type, await readFile(new URL(name, FOLDER)))] as const,
   );
   return new Map(await Promise.all(assets));
 }
 
 /** A file of this type and content. */
-export async function assetOf(type: string, plain: Buffer<ArrayBuffer>): Promise<Asset> {
+export async function compressAsset(type: string, plain: Buffer<ArrayBuffer>): Promise<Asset> {
   const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-  return { type, bodies: { identity: bodyOf(plain), gzip: bodyOf(await compress(plain)) }, etag };
+  return { type, bodies: { identity: fileBody(plain), gzip: fileBody(await compress(plain)) }, etag };
 }
 
 /** The bytes of a file, as a body that several responses may send. */
-function bodyOf(bytes: Uint8Array) {
+function fileBody(bytes: Uint8Array) {
   return { chunks: [bytes], bytes: bytes.length };
 }

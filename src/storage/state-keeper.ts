@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KeptServer } from '../domain/kept.ts';
 import { counted } from '../domain/sentences.ts';
-import { identityOf, isSameServer, type ServerTarget } from '../domain/server.ts';
+import { isSameServer, type ServerTarget, shortId } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Clock, formatDuration, type Repeat, repeat } from '../domain/time.ts';
 import { ProcessLock } from './process-lock.ts';
@@ -216,7 +216,7 @@ export class StateKeeper {
 }
 
 function keyOf(server: Pick<KeptServer, 'panel' | 'id'>): string {
-  return JSON.stringify([server.panel, identityOf(server)]);
+  return JSON.stringify([server.panel, shortId(server)]);
 }
 
 function codeOf(error: unknown): string {

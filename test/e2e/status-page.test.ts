@@ -64,7 +64,7 @@ const row = (page: Page, name: string) =>
   page.locator('tr.server').filter({ has: page.locator(`.name:text-is("${name}")`) });
 const focused = (page: Page) =>
   page.evaluate<string>(`document.activeElement.querySelector('.name')?.textContent`);
-const widthOf = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth');
+const pageWidth = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth');
 
 /** Waits until the browser has painted what it was told. */
 const painted = (page: Page) =>
@@ -178,7 +178,7 @@ describe.skipIf(!hasChromium)('the layout', () => {
       }
       expect(await page.evaluate(CUT)).toEqual([]);
       expect(await page.evaluate(OVERLAPS)).toEqual([]);
-      expect(await widthOf(page)).toBe(width);
+      expect(await pageWidth(page)).toBe(width);
     }
   });
 
@@ -197,8 +197,8 @@ describe.skipIf(!hasChromium)('the layout', () => {
     const { page } = await shown();
     await page.setViewportSize({ width: 390, height: 400 });
     await row(page, 'broken').focus();
-    const heightOf = async (name: string) => (await row(page, name).boundingBox())?.height ?? Number.NaN;
-    expect(await heightOf('spare')).toBeLessThan(await heightOf('broken'));
+    const rowHeight = async (name: string) => (await row(page, name).boundingBox())?.height ?? Number.NaN;
+    expect(await rowHeight('spare')).toBeLessThan(await rowHeight('broken'));
     await page.keyboard.press('End');
     await painted(page);
     const last = page.locator('tr.server:focus');
@@ -210,12 +210,12 @@ describe.skipIf(!hasChromium)('the layout', () => {
   it('fits a phone: nothing is wider than the screen, a list changes the order, and a tap opens a row', async () => {
     const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
     const { page } = await shown(undefined, phone);
-    expect(await widthOf(page)).toBe(360);
+    expect(await pageWidth(page)).toBe(360);
     await page.getByRole('combobox', { name: 'Sort' }).selectOption({ label: 'Sort: server' });
     expect((await names(page))[0]).toBe('broken');
     await row(page, 'calm').tap();
     await page.locator('.detail').waitFor();
-    expect(await widthOf(page)).toBe(360);
+    expect(await pageWidth(page)).toBe(360);
   });
 
   it('keeps an open row where it is on the screen when servers change places, with the focus', async () => {

@@ -43,11 +43,11 @@ export async function examined({
 }
 
 /** All problems of a report. */
-export function problemsOf({ panels }: DoctorReport): readonly FoundProblem[] {
+export function foundProblems({ panels }: DoctorReport): readonly FoundProblem[] {
   return panels.flatMap(({ problems }) => problems);
 }
 
 /** The report as text and as JSON. */
-export function shownOf(report: DoctorReport): string {
+export function reportText(report: DoctorReport): string {
   return `${renderReport(report, new Printout(false))}${JSON.stringify(reportDocument(report))}`;
 }

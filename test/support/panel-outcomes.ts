@@ -1,6 +1,6 @@
 /** Outcomes of a panel's servers as rows of a table: the first letter of a server's name is its node. */
 import * as fc from 'fast-check';
-import { signsOf, signsOfSocket } from '../../src/diagnosis/outcome.ts';
+import { callSigns, socketSigns } from '../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { Outage } from '../../src/panel/health/outage.ts';
 import type { Asked, Outcome } from '../../src/panel/health/outcome.ts';
@@ -39,8 +39,8 @@ export function outcomeOf([channel, server, what, agoS = 1]: Row): Outcome {
     problem: cause && { cause, detail: `${cause} of ${server}` },
     signs:
       channel === 'sockets'
-        ? signsOfSocket(cause)
-        : signsOf({ endpoint: channel, cause, fromPanel, isProven: true }),
+        ? socketSigns(cause)
+        : callSigns({ endpoint: channel, cause, fromPanel, isProven: true }),
     ...(what === 'streams' && { streams: true }),
   };
 }

@@ -1,6 +1,6 @@
 /** A round of canaries: calls of each kind in use, which together prove whether the panel works. */
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { signsOf } from '../../diagnosis/outcome.ts';
+import { callSigns } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { type Clock, sleep } from '../../domain/time.ts';
 import { PanelError, toProblem } from '../api.ts';
@@ -62,7 +62,7 @@ async function ask(
   const problem = toProblem(error);
   const fromPanel = error instanceof PanelError && error.fromPanel;
   const end = { endpoint: path, cause: problem.cause, fromPanel, isProven: isKnown && isListMissing };
-  return signsOf(end).panel === 'fails' ? problem : undefined;
+  return callSigns(end).panel === 'fails' ? problem : undefined;
 }
 
 /** A refused key proves that it is a panel, whatever else it responds. */

@@ -1,5 +1,5 @@
 /** One panel's health: which subjects have an outage, decided from how calls and sockets end. */
-import { signsOf } from '../../diagnosis/outcome.ts';
+import { callSigns } from '../../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
@@ -168,7 +168,7 @@ export class Health {
   callEnded({ path, server, startedAt, problem, fromPanel }: CallEnded): void {
     // If the panel has no server list, its failure proves nothing; a success always does.
     if (path === 'listing' && this.#isListMissing && problem !== undefined) return;
-    const signs = signsOf({ endpoint: path, cause: problem?.cause, fromPanel, isProven: this.isKnown });
+    const signs = callSigns({ endpoint: path, cause: problem?.cause, fromPanel, isProven: this.isKnown });
     // A 429 proves nothing.
     if (Object.values(signs).every((sign) => sign === undefined)) return;
     const before = this.last(path, server)?.problem?.cause;

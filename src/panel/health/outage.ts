@@ -1,6 +1,6 @@
 /** An outage: suspected, then blamed once its trials have failed; pure steps between its states. */
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { problemOfBlamed } from '../../diagnosis/outcome.ts';
+import { blamedProblem } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { channelOf, PATHS, pathOf, type Subject } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';
@@ -90,8 +90,8 @@ export function afterTrial(
 export function problemOfSubject(subject: Subject, outage: Outage | undefined): Problem | undefined {
   const { problem, blamedAt } = outage ?? {};
   if (problem === undefined || blamedAt === undefined) return undefined;
-  if (subject === 'consoles' || subject === 'panel') return problemOfBlamed(subject, problem);
-  return problemOfBlamed(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
+  if (subject === 'consoles' || subject === 'panel') return blamedProblem(subject, problem);
+  return blamedProblem(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
 }
 
 /** The problem of a subject that a server tried, if that is what failed. */

@@ -10,7 +10,7 @@ import { GROUPED_FROM, type ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { ago, bar, strip, time, withCode } from './parts.tsx';
 import { SORTS, type SortKey } from './sorting.ts';
-import { isUnread, verdictOf } from './traits.ts';
+import { isUnread, judgeServer } from './traits.ts';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {
@@ -84,7 +84,7 @@ const [LEAST, MOST] = [10, 26];
  * The columns that the fleet needs, and the width of the names as a custom property. Nothing here
  * depends on problems, so that the first one moves no column.
  */
-export function columnsOf({ servers }: LiveFleet) {
+export function chooseColumns({ servers }: LiveFleet) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
   const group = servers.length < GROUPED_FROM ? '' : `▸ ${count(servers.length)} servers`;
   let longest = Math.max(LEAST, group.length * NAME);
@@ -94,13 +94,13 @@ export function columnsOf({ servers }: LiveFleet) {
   return { columns, widths: { '--name': `${Math.ceil(Math.min(longest, MOST))}ch` } };
 }
 
-export function levelOf({ attention }: LiveServer): 'error' | 'warning' | undefined {
+export function alarmLevel({ attention }: LiveServer): 'error' | 'warning' | undefined {
   const severity = attention && attentionSeverity(attention);
   return severity === 'fact' ? undefined : severity;
 }
 
 function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
-  const place = placeOf(fleet, server);
+  const place = describePlace(fleet, server);
   const players = playerText(server);
   return (
     <div title={`${server.server}\n${place}`}>
@@ -116,7 +116,7 @@ function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
 }
 
 /** Where a server is, as far as servers differ in it. */
-function placeOf({ status: { panels }, hasNodes }: LiveFleet, server: Partial<LiveServer>): string {
+function describePlace({ status: { panels }, hasNodes }: LiveFleet, server: Partial<LiveServer>): string {
   const names = [panels.length > 1 ? server.panel : '', hasNodes ? server.node : '', server.egg];
   return names.filter((name) => name !== undefined && name !== '').join(' · ');
 }
@@ -149,7 +149,7 @@ function monitoringText(fleet: LiveFleet, server: LiveServer): string {
 /** A server's problem, and since when; below it, what to do. */
 function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
   const { complaint, last_crash: crash } = server;
-  if (complaint === undefined || verdictOf(server) === undefined) return null;
+  if (complaint === undefined || judgeServer(server) === undefined) return null;
   const { severity, title, action, since } = complaint;
   // The last sample may be older than the cause.
   const sinceText = server.attention === 'no_data' ? `no data for ${span(now - (since ?? now))}` : '';
@@ -176,23 +176,23 @@ function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | nu
 }
 
 /** What a server uses of a resource; of one that is off, only its disk is in use. */
-function usedOf({ name, used }: Resource, server: LiveServer): number | undefined {
+function amountInUse({ name, used }: Resource, server: LiveServer): number | undefined {
   return isOff(server.state) && name !== 'disk' ? undefined : server[used];
 }
 
 /** Whether anything is known of what a server uses. */
 export function hasUsage(server: LiveServer): boolean {
-  return RESOURCES.some((resource) => usedOf(resource, server) !== undefined);
+  return RESOURCES.some((resource) => amountInUse(resource, server) !== undefined);
 }
 
 /**
  * The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit.
  */
 function meter(resource: Resource, server: LiveServer): JSX.Element {
-  const used = usedOf(resource, server);
+  const used = amountInUse(resource, server);
   const limit = server[resource.limit];
   const percent = used !== undefined && limit !== undefined ? Math.round((used / limit) * 100) : undefined;
-  const level = resource.isShort?.(server) === true ? levelOf(server) : undefined;
+  const level = resource.isShort?.(server) === true ? alarmLevel(server) : undefined;
   const title = percent === undefined ? undefined : `${percent} % of ${resource.limitText(limit ?? 0)}`;
   return (
     <div class="usage" title={title} data-level={level}>
@@ -236,7 +236,7 @@ export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<s
     who: (
       <>
         <bdi class="name">{count(servers.length)} servers</bdi>
-        <span class="sub">{placeOf(fleet, { panel: same('panel'), node: same('node') })}</span>
+        <span class="sub">{describePlace(fleet, { panel: same('panel'), node: same('node') })}</span>
       </>
     ),
     state: same('state') && state(first, fleet),

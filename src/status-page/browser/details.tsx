@@ -7,9 +7,9 @@ import type { HistoryView } from '../data/history.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
 import { playerText, RESOURCES } from './columns.tsx';
-import { keyOf, type LiveFleet, labelText } from './live-fleet.ts';
+import { type LiveFleet, labelText, serverKey } from './live-fleet.ts';
 import { advice, ago, time, timeOfDay } from './parts.tsx';
-import { type Division, pathOf, ticksOf } from './scale.ts';
+import { chooseTicks, curvePath, type Division } from './scale.ts';
 
 interface DetailsProps {
   readonly fleet: LiveFleet;
@@ -35,10 +35,10 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
     const { fleet, server } = this.props;
     if (fleet.isLost) return;
     const step = Math.floor(fleet.time / STEP_SECONDS);
-    const historyOf = [server.state, server.last_stop?.timestamp_seconds, step].join(' ');
-    if (historyOf === this.#historyOf) return;
-    this.#historyOf = historyOf;
-    const history = await fetchHistory(keyOf(server)).catch(() => undefined);
+    const historyKey = [server.state, server.last_stop?.timestamp_seconds, step].join(' ');
+    if (historyKey === this.#historyOf) return;
+    this.#historyOf = historyKey;
+    const history = await fetchHistory(serverKey(server)).catch(() => undefined);
     if (history === undefined) this.#historyOf = undefined;
     else this.setState({ history });
   }
@@ -226,19 +226,19 @@ interface Curve {
   readonly values: readonly (number | null)[];
 }
 
-function linesOf(spec: ChartSpec, history: HistoryView | undefined, server: LiveServer): readonly Curve[] {
+function curves(spec: ChartSpec, history: HistoryView | undefined, server: LiveServer): readonly Curve[] {
   const lines = spec.lines.map(({ label, color, series }): Curve => {
     const values = history?.series[series] ?? [];
     return { label, color, values: Array.from({ length: POINTS }, (_, at) => values[at] ?? null) };
   });
   if (spec.limit === undefined) return lines;
   const limit = server[spec.limit] ?? 0;
-  const isShown = limit > 0 && limit <= highestOf(lines) * FAR_ABOVE;
+  const isShown = limit > 0 && limit <= highestValue(lines) * FAR_ABOVE;
   const values = Array.from({ length: POINTS }, () => (isShown ? limit : null));
   return [...lines, { label: 'limit', color: '--limit', values }];
 }
 
-function highestOf(lines: readonly Curve[]): number {
+function highestValue(lines: readonly Curve[]): number {
   return Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
 }
 
@@ -246,10 +246,10 @@ function highestOf(lines: readonly Curve[]): number {
 class Chart extends Component<ChartProps, { readonly pointed?: number }> {
   override render({ spec, history, server }: ChartProps, { pointed }: Chart['state']): JSX.Element | null {
     const { format } = spec;
-    const lines = linesOf(spec, history, server);
+    const lines = curves(spec, history, server);
     const isEmpty = lines.every(({ values }) => values.every((value) => value === null));
     if (isEmpty && spec.isOptional === true) return null;
-    const ticks = ticksOf(highestOf(lines), spec.division);
+    const ticks = chooseTicks(highestValue(lines), spec.division);
     const top = ticks.at(-1) ?? 1;
     const { end_timestamp_seconds: end = 0, step_seconds: step = 0 } = history ?? {};
     const timeAt = (at: number) => (end === 0 ? '' : timeOfDay(end - (POINTS - 1 - at) * step, end));
@@ -275,7 +275,7 @@ class Chart extends Component<ChartProps, { readonly pointed?: number }> {
           ))}
           {pointed !== undefined && <path class="grid-line" d={`M${pointed} 0v1`} />}
           {lines.map(({ label, color, values }) => (
-            <path key={label} class={label} style={{ stroke: `var(${color})` }} d={pathOf(values, top)} />
+            <path key={label} class={label} style={{ stroke: `var(${color})` }} d={curvePath(values, top)} />
           ))}
         </svg>
         <div class="times">

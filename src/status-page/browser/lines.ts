@@ -1,7 +1,7 @@
 // The lines of the table: a server, or many servers with the same cause.
 import type { LiveServer } from '../data/live-fields.ts';
-import { keyOf } from './live-fleet.ts';
-import { hasProblem, verdictOf } from './traits.ts';
+import { serverKey } from './live-fleet.ts';
+import { hasProblem, judgeServer } from './traits.ts';
 
 /** This many servers with the same cause share a line of the table. */
 export const GROUPED_FROM = 5;
@@ -23,14 +23,14 @@ export function isGroup(line: Line): line is ServerGroup {
  * The lines of a table: servers with the same cause are together, where the first of them is, and
  * behind a line of their own if there are many. They follow it if it is open.
  */
-export function linesOf(
+export function groupLines(
   servers: readonly LiveServer[],
   isOpen: (group: ServerGroup) => boolean,
 ): readonly Line[] {
   const groups = new Map<string, [LiveServer, ...LiveServer[]]>();
   for (const server of servers) {
-    const isGrouped = hasProblem(server) || verdictOf(server) === 'unclear';
-    const key = isGrouped ? causeKey(server) : keyOf(server);
+    const isGrouped = hasProblem(server) || judgeServer(server) === 'unclear';
+    const key = isGrouped ? causeKey(server) : serverKey(server);
     const same = groups.get(key);
     if (same === undefined) groups.set(key, [server]);
     else same.push(server);

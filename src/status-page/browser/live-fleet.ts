@@ -2,7 +2,7 @@
 import type { LiveField, LiveServer } from '../data/live-fields.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
 import type { PanelsStatus } from '../data/panel-status.ts';
-import { traitsOf } from './traits.ts';
+import { listTraits } from './traits.ts';
 
 export class LiveFleet {
   /** In the exporter's order; the objects stay the same while their fields change. */
@@ -56,7 +56,7 @@ export class LiveFleet {
   }
 
   #count(server: LiveServer, by: 1 | -1): void {
-    for (const trait of traitsOf(server)) {
+    for (const trait of listTraits(server)) {
       const count = (this.counts.get(trait) ?? 0) + by;
       if (count === 0) this.counts.delete(trait);
       else this.counts.set(trait, count);
@@ -65,7 +65,7 @@ export class LiveFleet {
 }
 
 /** The server's key in the exporter. */
-export function keyOf({ panel, server_id: id }: LiveServer): string {
+export function serverKey({ panel, server_id: id }: LiveServer): string {
   return `${panel}/${id}`;
 }
 
@@ -80,7 +80,7 @@ export function labelText({ labels }: LiveServer): string {
  * The players of all servers, each once: those of a proxy are on other servers. Undefined if none
  * are known.
  */
-export function playersOf(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
+export function countPlayers(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
   const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));
   return known.length === 0 ? undefined : known.reduce((sum, players) => sum + players, 0);
 }

@@ -3,8 +3,8 @@ import { ATTENTION_CODES } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { matches } from './search.ts';
-import { SORTS, sortingOf } from './sorting.ts';
-import { traitsOf, VERDICT_CODES, verdictOf } from './traits.ts';
+import { parseSort, SORTS } from './sorting.ts';
+import { judgeServer, listTraits, VERDICT_CODES } from './traits.ts';
 import type { View } from './view.ts';
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
@@ -16,10 +16,10 @@ export function order(
 ): readonly LiveServer[] {
   const terms = q.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = servers.filter(
-    (server) => (show === '' || traitsOf(server).includes(show)) && matches(server, terms),
+    (server) => (show === '' || listTraits(server).includes(show)) && matches(server, terms),
   );
-  const { key, direction } = sortingOf(sort);
-  const of = key === undefined ? urgencyOf : SORTS[key].of;
+  const { key, direction } = parseSort(sort);
+  const of = key === undefined ? urgencyRank : SORTS[key].of;
   const sign = direction === 'descending' ? -1 : 1;
   const valued = chosen.map((server) => ({ server, value: of(server) }));
   return valued.sort((a, b) => compare(a.value, b.value, sign)).map(({ server }) => server);
@@ -31,10 +31,10 @@ function compare(a: string | number | undefined, b: string | number | undefined,
 }
 
 /** Counted problems come first, by urgency, then the other verdicts; then servers as configured. */
-function urgencyOf(server: LiveServer): number {
+function urgencyRank(server: LiveServer): number {
   const { attention } = server;
   if (attention !== undefined) return ATTENTION_CODES.indexOf(attention);
-  const verdict = verdictOf(server);
+  const verdict = judgeServer(server);
   const rank = verdict === undefined ? VERDICT_CODES.length : VERDICT_CODES.indexOf(verdict);
   return ATTENTION_CODES.length + rank;
 }

@@ -6,7 +6,7 @@ import { count } from '../data/amounts.ts';
 import { ATTENTION_CODES, attentionTitle } from '../data/attention-table.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
 import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles.ts';
-import { type LiveFleet, playersOf } from './live-fleet.ts';
+import { countPlayers, type LiveFleet } from './live-fleet.ts';
 import { banner, bar } from './parts.tsx';
 import { VERDICT_CODES, VERDICTS } from './traits.ts';
 import type { Choice } from './view.ts';
@@ -56,7 +56,7 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
       return [verdict === 'crashed' ? 'data:crashed' : `verdict:${verdict}`, one, several];
     }),
   ];
-  const playing = playersOf(servers);
+  const playing = countPlayers(servers);
   return (
     <section class="summary" aria-label="Summary">
       <button

@@ -3,8 +3,8 @@ import { type JSX, render } from 'preact';
 import { count, span } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
-import { isGroup, type Line, linesOf } from './lines.ts';
-import { keyOf, LiveFleet } from './live-fleet.ts';
+import { groupLines, isGroup, type Line } from './lines.ts';
+import { LiveFleet, serverKey } from './live-fleet.ts';
 import { order } from './order.ts';
 import { details, notices, summary } from './overview.tsx';
 import { minuteOfDay, withCode } from './parts.tsx';
@@ -259,18 +259,18 @@ export class Page {
   /** Search, filter and sort disable grouping. */
   #lines(): readonly Line[] {
     const { q, show, sort } = this.#view;
-    return q + show + sort !== '' ? this.#order : linesOf(this.#order, this.#isOpen);
+    return q + show + sort !== '' ? this.#order : groupLines(this.#order, this.#isOpen);
   }
 
   readonly #isOpen = (line: Line): boolean => {
-    if (!isGroup(line)) return keyOf(line) === this.#view.open;
+    if (!isGroup(line)) return serverKey(line) === this.#view.open;
     return this.#opened.has(line.key) || line.servers.some(this.#isOpen);
   };
 
   readonly #onToggle = (line: Line): void => {
     const isOpen = this.#isOpen(line);
     if (!isGroup(line)) {
-      this.#choose({ open: isOpen ? '' : keyOf(line) });
+      this.#choose({ open: isOpen ? '' : serverKey(line) });
       return;
     }
     if (isOpen) this.#opened.delete(line.key);

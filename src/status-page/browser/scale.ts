@@ -9,7 +9,7 @@ export interface Division {
 }
 
 /** Round numbers with equal distances, from 0 to the highest value or a little above it. */
-export function ticksOf(highest: number, { base, least }: Division): readonly number[] {
+export function chooseTicks(highest: number, { base, least }: Division): readonly number[] {
   const rough = Math.max(highest / STEPS, least);
   const power = base ** Math.floor(Math.log2(rough) / Math.log2(base));
   const step = ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10) * power;
@@ -20,7 +20,7 @@ export function ticksOf(highest: number, { base, least }: Division): readonly nu
  * A line through these values as the data of an SVG path: one unit from value to value, and 1 high
  * at `top`; gaps are null.
  */
-export function pathOf(values: readonly (number | null)[], top: number): string {
+export function curvePath(values: readonly (number | null)[], top: number): string {
   const points = values.map((value, at) => {
     if (value === null) return '';
     const isFirst = typeof values[at - 1] !== 'number';

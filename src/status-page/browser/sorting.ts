@@ -30,12 +30,12 @@ export type SortKey = keyof typeof SORTS;
 export const SORT_KEYS = Object.keys(SORTS) as readonly SortKey[];
 
 /** The two orders by a key, the default one first. */
-export function waysOf(key: SortKey): readonly [usual: string, other: string] {
+export function directions(key: SortKey): readonly [usual: string, other: string] {
   return 'isHighestFirst' in SORTS[key] ? [`-${key}`, key] : [key, `-${key}`];
 }
 
 /** The key of an order, and its direction. */
-export function sortingOf(sort: string) {
+export function parseSort(sort: string) {
   const direction = sort.startsWith('-') ? 'descending' : 'ascending';
   return { key: SORT_KEYS.find((key) => key === sort.replace('-', '')), direction } as const;
 }

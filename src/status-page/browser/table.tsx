@@ -1,17 +1,17 @@
 // The table of servers.
 import { Component, type JSX } from 'preact';
-import { type Column, columnsOf, groupCells, hasUsage, levelOf } from './columns.tsx';
+import { alarmLevel, type Column, chooseColumns, groupCells, hasUsage } from './columns.tsx';
 import { Details } from './details.tsx';
 import { isGroup, type Line } from './lines.ts';
-import { keyOf, type LiveFleet } from './live-fleet.ts';
-import { SORT_KEYS, SORTS, sortingOf, waysOf } from './sorting.ts';
+import { type LiveFleet, serverKey } from './live-fleet.ts';
+import { directions, parseSort, SORT_KEYS, SORTS } from './sorting.ts';
 import type { Choice } from './view.ts';
 
 /** A list of all orders, which also works where the table has no head: on a phone. */
 export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
-  const { key: chosen, direction } = sortingOf(sort);
+  const { key: chosen, direction } = parseSort(sort);
   const options = SORT_KEYS.map((key) => (
-    <option key={key} value={waysOf(key)[0]}>
+    <option key={key} value={directions(key)[0]}>
       Sort: {key === 'cpu' ? SORTS[key].title : SORTS[key].title.toLowerCase()}
     </option>
   ));
@@ -20,7 +20,7 @@ export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
       <select
         class="sort"
         aria-label="Sort"
-        value={chosen === undefined ? '' : waysOf(chosen)[0]}
+        value={chosen === undefined ? '' : directions(chosen)[0]}
         onChange={({ currentTarget: { value } }) => choose({ sort: value })}
       >
         <option value="">Sort: problems first</option>
@@ -57,7 +57,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
     const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
     const grouped = new Set(lines.flatMap((line) => (isGroup(line) ? line.servers : [])));
-    const { columns, widths } = columnsOf(fleet);
+    const { columns, widths } = chooseColumns(fleet);
     const shape = columns.map(({ name }) => name).join(' ');
     const rows = lines.flatMap((line) => {
       const key = lineKey(line);
@@ -99,7 +99,7 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
  * then not at all.
  */
 function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.Element {
-  const ways: readonly string[] = sort === undefined ? [] : waysOf(sort);
+  const ways: readonly string[] = sort === undefined ? [] : directions(sort);
   const at = ways.indexOf(view.sort);
   return (
     <th
@@ -107,7 +107,7 @@ function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.E
       class={name}
       role="columnheader"
       scope="col"
-      aria-sort={at < 0 ? undefined : sortingOf(view.sort).direction}
+      aria-sort={at < 0 ? undefined : parseSort(view.sort).direction}
     >
       {sort === undefined ? (
         title
@@ -147,7 +147,7 @@ export function moveFocus(key: string): boolean {
 }
 
 function lineKey(line: Line): string {
-  return isGroup(line) ? line.key : keyOf(line);
+  return isGroup(line) ? line.key : serverKey(line);
 }
 
 interface RowProps {
@@ -193,7 +193,7 @@ class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDra
         tabIndex={isActive ? 0 : -1}
         aria-level={1}
         aria-expanded={isExpanded}
-        data-level={levelOf(server)}
+        data-level={alarmLevel(server)}
         data-attention={server.attention}
         data-grouped={isGrouped}
         data-usage={isGroup(line) || hasUsage(line)}

@@ -25,7 +25,7 @@ export const VERDICT_CODES = Object.keys(VERDICTS) as readonly Verdict[];
  * The verdict on a server: a problem that counts, a minor one beside its data, or something to
  * know.
  */
-export function verdictOf(server: LiveServer): Verdict | undefined {
+export function judgeServer(server: LiveServer): Verdict | undefined {
   const { attention, complaint, blocked, last_crash: crash } = server;
   if (attention !== undefined) return attentionGroup(attention);
   if (complaint === undefined) return undefined;
@@ -37,7 +37,7 @@ export function verdictOf(server: LiveServer): Verdict | undefined {
 
 /** Whether a server has a problem, even a minor one. */
 export function hasProblem(server: LiveServer): boolean {
-  const verdict = verdictOf(server);
+  const verdict = judgeServer(server);
   return verdict !== undefined && verdict !== 'unclear' && verdict !== 'crashed' && verdict !== 'note';
 }
 
@@ -48,10 +48,10 @@ export function isUnread(server: LiveServer): boolean {
 }
 
 /** A server's traits, each a kind and a value, such as `state:running`. */
-export function traitsOf(server: LiveServer): readonly string[] {
+export function listTraits(server: LiveServer): readonly string[] {
   const { attention, state, condition, panel } = server;
   const traits = [`state:${state}`, `condition:${condition}`, `panel:${panel}`];
-  const verdict = verdictOf(server);
+  const verdict = judgeServer(server);
   if (verdict !== undefined) traits.push(`verdict:${verdict}`);
   if (isUnread(server)) traits.push('data:unread');
   if (server.last_crash !== undefined) traits.push('data:crashed');

@@ -16,7 +16,7 @@ import type { Attention } from './attention-table.ts';
  * The problem for which a server is counted; undefined if it has none. Normal conditions don't
  * count: held by the panel, off as expected, not read yet.
  */
-export function attentionOf(server: Snapshot): Attention | undefined {
+export function countedProblem(server: Snapshot): Attention | undefined {
   if (server.collection_up === 0) return isMissed(server) && !isHeld(server) ? 'no_data' : undefined;
   if (isOff(server.state)) {
     if (isHeld(server)) return undefined;

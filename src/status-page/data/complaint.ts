@@ -7,7 +7,7 @@ import { isCrash, MAX_CHANGES_KEPT, type Snapshot } from '../../domain/reading.t
 import { withAdvice } from '../../domain/sentences.ts';
 import { isOff } from '../../domain/server.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
-import { attentionOf, diskShare, recentCrash, repeatedStops } from './attention.ts';
+import { countedProblem, diskShare, recentCrash, repeatedStops } from './attention.ts';
 import { type Attention, attentionGroup, attentionSeverity } from './attention-table.ts';
 import { STOP_TITLES, sentence, stopTitle } from './titles.ts';
 
@@ -40,15 +40,15 @@ export function mainProblem({
  * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such
  * as that it is suspended.
  */
-export function remedyOf({ condition }: Pick<Snapshot, 'condition'>, { cause }: Problem): string {
+export function shownRemedy({ condition }: Pick<Snapshot, 'condition'>, { cause }: Problem): string {
   return condition === 'streaming' && isFact(cause) ? '' : CAUSES[cause].remedy;
 }
 
 /** The complaint about a server; undefined if there is nothing to show. */
-export function complaintOf(server: Snapshot): Complaint | undefined {
-  const attention = attentionOf(server);
+export function findComplaint(server: Snapshot): Complaint | undefined {
+  const attention = countedProblem(server);
   const problem = mainProblem(server);
-  const since = sinceOf(server, attention);
+  const since = beginning(server, attention);
   const isOwn = attention === 'no_data' || attention === 'stuck';
   if (attention !== undefined && !(isOwn && problem !== undefined)) {
     const severity = attentionSeverity(attention);
@@ -60,7 +60,7 @@ export function complaintOf(server: Snapshot): Complaint | undefined {
     // configured.
     const ofData = ofCause === 'error' ? 'warning' : ofCause;
     const severity = attention === undefined ? ofData : attentionSeverity(attention);
-    return { severity, title, action: remedyOf(server, problem), detail: problem.detail, since };
+    return { severity, title, action: shownRemedy(server, problem), detail: problem.detail, since };
   }
   const crash = recentCrash(server);
   const crashedAt = crash?.timestamp_seconds;
@@ -75,10 +75,13 @@ function detailBeside(server: Snapshot, attention: Attention): string {
   const problem = mainProblem(server);
   if (problem === undefined) return '';
   if (attention === 'not_answering' && problem === server.query_problem) return problem.detail;
-  return withAdvice(`${sentence(CAUSES[problem.cause].title)}: ${problem.detail}`, remedyOf(server, problem));
+  return withAdvice(
+    `${sentence(CAUSES[problem.cause].title)}: ${problem.detail}`,
+    shownRemedy(server, problem),
+  );
 }
 
-function sinceOf(server: Snapshot, attention: Attention | undefined): number | undefined {
+function beginning(server: Snapshot, attention: Attention | undefined): number | undefined {
   if (attention === 'no_data') return server.last_sample_timestamp_seconds;
   if (attention === 'stuck' && server.state === 'starting')
     return server.start_time_seconds ?? server.state_changed_timestamp_seconds;
@@ -100,12 +103,12 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   crashed: (server) => ({
     title: server.last_stop === undefined ? STOP_TITLES.crashed : stopTitle(server.last_stop),
     // A node restarts a crashed server, but not one that it stopped because of its disk.
-    action: `${cureOf(server)} ${isDiskFull(server) ? 'Then start it.' : "Start it if its node doesn't."}`,
+    action: `${cure(server)} ${isDiskFull(server) ? 'Then start it.' : "Start it if its node doesn't."}`,
   }),
-  gave_up: (server) => ({ title: gaveUpTitle(server), action: `${cureOf(server)} Then start it.` }),
+  gave_up: (server) => ({ title: gaveUpTitle(server), action: `${cure(server)} Then start it.` }),
   crash_loop: (server) => ({
     title: `${SERVER_PROBLEMS.crash_loop.title}: ${times(repeatedStops(server) ?? 0)} in 1 h`,
-    action: cureOf(server),
+    action: cure(server),
   }),
   off: offTexts,
   no_data: () => SERVER_PROBLEMS.no_data,
@@ -157,7 +160,7 @@ function gaveUpTitle({ last_stop: stop }: Snapshot): string {
 }
 
 /** What to do about the reason for a server's last stop. */
-function cureOf(server: Snapshot): string {
+function cure(server: Snapshot): string {
   if (server.last_stop?.reason === 'out_of_memory') return SERVER_PROBLEMS.memory_full.action;
   return isDiskFull(server) ? 'Delete files, or raise its disk limit.' : SERVER_PROBLEMS.crash_loop.action;
 }

@@ -1,7 +1,7 @@
 // Whether one server is healthy, for monitors that check one server.
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
-import { identityOf, isOff } from '../../domain/server.ts';
+import { isOff, shortId } from '../../domain/server.ts';
 import { withIdentity } from './servers-by-id.ts';
 import { stateTitle, stopTitle } from './titles.ts';
 
@@ -10,14 +10,14 @@ import { stateTitle, stopTitle } from './titles.ts';
  * while it is known to be running, whatever is expected of it; otherwise there is a reason in a few
  * words.
  */
-export function healthOf(server: Snapshot) {
+export function checkHealth(server: Snapshot) {
   const { target, state } = server;
-  const identity = { panel: target.panel, server: target.name, server_id: identityOf(target) };
+  const identity = { panel: target.panel, server: target.name, server_id: shortId(target) };
   if (state === 'running') return { ...identity, healthy: true, state };
-  return { ...identity, healthy: false, state, reason: reasonOf(server) };
+  return { ...identity, healthy: false, state, reason: unhealthyReason(server) };
 }
 
-function reasonOf(server: Snapshot): string {
+function unhealthyReason(server: Snapshot): string {
   const { state, problem, blocked, off_reason: reason, last_stop: stop } = server;
   const title = problem && CAUSES[problem.cause].title;
   if (state === 'unknown')
@@ -33,9 +33,9 @@ function reasonOf(server: Snapshot): string {
  */
 export function serversWithId(fleet: FleetReading, id: string, panel?: string): readonly ServerReading[] {
   const wanted = id.toLowerCase();
-  const found = withIdentity(fleet.servers(), identityOf({ id })).filter(({ target }) => {
+  const found = withIdentity(fleet.servers(), shortId({ id })).filter(({ target }) => {
     if (panel !== undefined && target.panel !== panel) return false;
-    return identityOf(target) === wanted || target.uuid?.toLowerCase() === wanted;
+    return shortId(target) === wanted || target.uuid?.toLowerCase() === wanted;
   });
   const configured = found.filter(({ target }) => target.isDiscovered !== true);
   return configured.length === 1 ? configured : found;

@@ -1,6 +1,6 @@
 // What an open row of the page fetches about a server.
 import { type ChartSeries, type RecentHistory, STEP_SECONDS, type StopCounts } from '../../domain/reading.ts';
-import { identityOf } from '../../domain/server.ts';
+import { shortId } from '../../domain/server.ts';
 import { arrayText } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
 import { withIdentity } from './servers-by-id.ts';
@@ -29,7 +29,7 @@ export function* historyText(
   const all = fleet.servers();
   const servers = keys.flatMap((key) => {
     const slash = key.lastIndexOf('/');
-    const [panel, id] = [key.slice(0, slash), identityOf({ id: key.slice(slash + 1) })];
+    const [panel, id] = [key.slice(0, slash), shortId({ id: key.slice(slash + 1) })];
     return withIdentity(all, id).find(({ target }) => target.panel === panel) ?? [];
   });
   yield '{"servers":';
@@ -38,7 +38,7 @@ export function* historyText(
     const { series, ...history } = server.history(now, clock);
     return {
       panel: target.panel,
-      server_id: identityOf(target),
+      server_id: shortId(target),
       address: target.address,
       step_seconds: STEP_SECONDS,
       ...history,

@@ -12,12 +12,12 @@ import {
   SERVER_PREFIX,
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
-import { attentionOf } from './attention.ts';
+import { countedProblem } from './attention.ts';
 import { ATTENTION_CODES } from './attention-table.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
-import { complaintOf, mainProblem, remedyOf } from './complaint.ts';
-import { sharedFieldsOf } from './shared-fields.ts';
+import { findComplaint, mainProblem, shownRemedy } from './complaint.ts';
+import { readSharedFields } from './shared-fields.ts';
 
 /**
  * The JSON view in blocks of text. Names and units are those of the metrics, whose families the
@@ -30,7 +30,7 @@ export function* jsonView(source: BoardSource): Generator<string, void, void> {
   const head = {
     version,
     timestamp_seconds: Math.round(clock.toUnixMs(now)) / 1_000,
-    summary: summaryOf(snapshots),
+    summary: summarize(snapshots),
     panels: fleet.panels().map((panel) => panelObject(panel, source.rateLimited(panel.name), now)),
   };
   yield `${JSON.stringify(head).slice(0, -1)},"servers":`;
@@ -38,7 +38,7 @@ export function* jsonView(source: BoardSource): Generator<string, void, void> {
   yield '}\n';
 }
 
-function summaryOf(servers: readonly Snapshot[]) {
+function summarize(servers: readonly Snapshot[]) {
   const amounts = (names: readonly string[], found: readonly string[]) =>
     Object.fromEntries(names.map((word) => [word, found.filter((one) => one === word).length]));
   const states = servers.map(({ state }) => state);
@@ -49,7 +49,7 @@ function summaryOf(servers: readonly Snapshot[]) {
     conditions: amounts(CONDITIONS, conditions),
     attention: amounts(
       ATTENTION_CODES,
-      servers.flatMap((server) => attentionOf(server) ?? []),
+      servers.flatMap((server) => countedProblem(server) ?? []),
     ),
   };
 }
@@ -77,9 +77,9 @@ function nodeObject({ name, up, problem }: NodeReading) {
 function serverObject(server: Snapshot) {
   const { query_problem: queryProblem } = server;
   return {
-    ...sharedFieldsOf(server),
+    ...readSharedFields(server),
     trouble: mainProblem(server)?.detail,
-    advice: adviceOf(server),
+    advice: advise(server),
     sample_age_seconds: server.sample_age_seconds,
     network_receive_bytes_per_second: server.network_receive_bytes_per_second,
     network_transmit_bytes_per_second: server.network_transmit_bytes_per_second,
@@ -91,10 +91,10 @@ function serverObject(server: Snapshot) {
 }
 
 /** What to do about the problem with monitoring a server, else about its complaint. */
-function adviceOf(server: Snapshot): string | undefined {
+function advise(server: Snapshot): string | undefined {
   const problem = mainProblem(server);
-  if (problem !== undefined) return remedyOf(server, problem) || undefined;
-  const complaint = attentionOf(server) && complaintOf(server);
+  if (problem !== undefined) return shownRemedy(server, problem) || undefined;
+  const complaint = countedProblem(server) && findComplaint(server);
   return complaint && withAdvice(complaint.title, complaint.action);
 }
 

@@ -1,6 +1,6 @@
 // The fleet at one instant, as the page shows it.
 import type { ServerReading } from '../../domain/reading.ts';
-import { attentionOf } from './attention.ts';
+import { countedProblem } from './attention.ts';
 import { inBlocks } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
 import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-fields.ts';
@@ -87,7 +87,7 @@ function* look(
     // A strip never contradicts its row: a new verdict is shown by both.
     const isDue =
       (place + round) % LOOKS_PER_STRIP === 0 ||
-      attentionOf(snapshot) !== before?.[ATTENTION] ||
+      countedProblem(snapshot) !== before?.[ATTENTION] ||
       snapshot.state !== before?.[STATE];
     return LIVE_FIELDS.map(([name, read], field) =>
       name === 'strip' && !isDue ? before?.[field] : read(snapshot, server, now),

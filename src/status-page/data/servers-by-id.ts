@@ -1,6 +1,6 @@
 // Finds servers by their short ids without looking at all of them.
 import type { ServerReading } from '../../domain/reading.ts';
-import { identityOf } from '../../domain/server.ts';
+import { shortId } from '../../domain/server.ts';
 
 /** By list of servers, which is another one whenever the servers or their ids change. */
 const INDEXES = new WeakMap<readonly ServerReading[], ReadonlyMap<string, readonly ServerReading[]>>();
@@ -9,16 +9,16 @@ const INDEXES = new WeakMap<readonly ServerReading[], ReadonlyMap<string, readon
 export function withIdentity(servers: readonly ServerReading[], identity: string): readonly ServerReading[] {
   let index = INDEXES.get(servers);
   if (index === undefined) {
-    index = indexOf(servers);
+    index = buildIndex(servers);
     INDEXES.set(servers, index);
   }
   return index.get(identity) ?? [];
 }
 
-function indexOf(servers: readonly ServerReading[]): ReadonlyMap<string, readonly ServerReading[]> {
+function buildIndex(servers: readonly ServerReading[]): ReadonlyMap<string, readonly ServerReading[]> {
   const index = new Map<string, ServerReading[]>();
   for (const server of servers) {
-    const identity = identityOf(server.target);
+    const identity = shortId(server.target);
     const others = index.get(identity);
     if (others === undefined) index.set(identity, [server]);
     else others.push(server);

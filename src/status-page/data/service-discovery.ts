@@ -1,7 +1,7 @@
 // The servers' addresses for the HTTP service discovery of Prometheus.
 import { isManyAddress, isMetadataAddress, parseEndpoint } from '../../domain/addresses.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
-import { identityOf } from '../../domain/server.ts';
+import { shortId } from '../../domain/server.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 
 /**
@@ -17,7 +17,7 @@ export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean
  * text.
  */
 export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
-  const groups = yield* inBlocks(fleet.servers(), groupOf);
+  const groups = yield* inBlocks(fleet.servers(), targetGroup);
   yield* arrayText(groups.filter(Boolean), (group) => group);
   yield '\n';
 }
@@ -25,7 +25,7 @@ export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<s
 const META = '__meta_gameserver_';
 
 /** A server in the format of Prometheus' HTTP service discovery: targets that share labels. */
-function groupOf({ target, node }: ServerReading) {
+function targetGroup({ target, node }: ServerReading) {
   const { address, panel, name, uuid, egg } = target;
   if (address === undefined || isNeverTarget(address)) return undefined;
   return {
@@ -33,7 +33,7 @@ function groupOf({ target, node }: ServerReading) {
     labels: {
       [`${META}panel`]: panel,
       [`${META}server`]: name,
-      [`${META}server_id`]: identityOf(target),
+      [`${META}server_id`]: shortId(target),
       ...(uuid !== undefined && { [`${META}uuid`]: uuid }),
       ...(node !== undefined && { [`${META}node`]: node }),
       ...(egg !== undefined && { [`${META}egg`]: egg }),

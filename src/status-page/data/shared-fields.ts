@@ -1,14 +1,14 @@
 // The fields of a server, besides its numbers, that both the page and `/api/v1/servers` have.
 import type { Snapshot } from '../../domain/reading.ts';
-import { identityOf } from '../../domain/server.ts';
-import { attentionOf } from './attention.ts';
-import { complaintOf, mainProblem } from './complaint.ts';
+import { shortId } from '../../domain/server.ts';
+import { countedProblem } from './attention.ts';
+import { findComplaint, mainProblem } from './complaint.ts';
 
 /** How each field is read. */
 export const SHARED_FIELDS = {
   panel: ({ target }) => target.panel,
   server: ({ target }) => target.name,
-  server_id: ({ target }) => identityOf(target),
+  server_id: ({ target }) => shortId(target),
   uuid: ({ target }) => target.uuid,
   node: ({ node }) => node,
   egg: ({ target }) => target.egg,
@@ -20,13 +20,13 @@ export const SHARED_FIELDS = {
   source: ({ source }) => source,
   /** The code of its problem. */
   cause: (server) => mainProblem(server)?.cause,
-  attention: attentionOf,
-  complaint: complaintOf,
+  attention: countedProblem,
+  complaint: findComplaint,
   last_stop: (server) => server.last_stop,
 } satisfies Readonly<Record<string, (server: Snapshot) => unknown>>;
 
 /** The shared fields of a server, by name. */
-export function sharedFieldsOf(server: Snapshot): Readonly<Record<string, unknown>> {
+export function readSharedFields(server: Snapshot): Readonly<Record<string, unknown>> {
   const fields = Object.entries<(server: Snapshot) => unknown>(SHARED_FIELDS);
   return Object.fromEntries(fields.map(([name, read]) => [name, read(server)]));
 }

@@ -65,7 +65,7 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
 }
 
 /** The lines of a stream, of which the last one is complete. */
-function linesOf(stream: PassThrough): readonly string[] {
+function outputLines(stream: PassThrough): readonly string[] {
   const lines: string[] = [];
   stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.slice(0, -1).split('\n')));
   return lines;
@@ -99,7 +99,7 @@ async function openConsole(simulator: Simulator, time: TestTime, { readsInput, .
       api,
     },
   );
-  const [lines, shownNotes] = [linesOf(stdout), linesOf(stderr)];
+  const [lines, shownNotes] = [outputLines(stdout), outputLines(stderr)];
   const notes = () => shownNotes.map((note) => note.replace(/^-- /, ''));
   return {
     run,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
 import { WINDOW_MS } from '../../../src/doctor/run.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
-import { examined, shownOf } from '../../support/doctor.ts';
+import { examined, reportText } from '../../support/doctor.ts';
 import { configFor } from '../../support/exporter.ts';
 import { simulated, yamlOf } from '../../support/stage.ts';
 
@@ -42,8 +42,8 @@ describe('servers that are not reached', () => {
     expect(results).toContain('ok');
     expect(isAllHealthy(report)).toBe(false);
     expect(report.durationMs).toBeGreaterThanOrEqual(WINDOW_MS);
-    expect(shownOf(report)).toMatch(/Incomplete: \d servers not tested/);
-    expect(JSON.parse(shownOf(report).split('\n').at(-1) ?? '')).toMatchObject({
+    expect(reportText(report)).toMatch(/Incomplete: \d servers not tested/);
+    expect(JSON.parse(reportText(report).split('\n').at(-1) ?? '')).toMatchObject({
       ok: false,
       panels: [{ ok: false, untested: results.filter((result) => result === 'untested').length }],
     });
@@ -87,7 +87,7 @@ describe('a panel whose first response is a 429', () => {
     const report = await limited(300);
     expect(isAllHealthy(report)).toBe(false);
     expect(report.panels[0]?.servers).toEqual([]);
-    expect(shownOf(report)).toContain('Incomplete: server list not read (panel main)');
+    expect(reportText(report)).toContain('Incomplete: server list not read (panel main)');
   });
 });
 

@@ -6,7 +6,7 @@ import type { RunOptions } from '../../../src/doctor/run.ts';
 import type { Selection } from '../../../src/doctor/selection.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
-import { examined, problemsOf, shownOf } from '../../support/doctor.ts';
+import { examined, foundProblems, reportText } from '../../support/doctor.ts';
 import { simulated } from '../../support/stage.ts';
 
 let panel: Simulator;
@@ -32,7 +32,7 @@ describe('what the rules of discover select', () => {
   it('is how many servers each rule covers; the first match wins', async () => {
     const rules = '{ match: { name: ["survival-*"] } }, { match: { name: ["*-1", lobby] }, state: any }';
     const report = await withDiscover(`discover: { exclude: { name: ["*-test"] }, expect: [${rules}] }`);
-    expect(shownOf(report)).toContain(`
+    expect(reportText(report)).toContain(`
   discover: 5 servers listed, 4 of them monitored
 
   SERVERS  EXPECT
@@ -40,14 +40,14 @@ describe('what the rules of discover select', () => {
   1        any where name *-1 or lobby
   1        auto for all other servers
 `);
-    expect(shownOf(report)).not.toContain('QUERIED');
+    expect(reportText(report)).not.toContain('QUERIED');
   });
 
   it('counts only the servers that max_servers admits', async () => {
     expect(await selectionWith('discover: { max_servers: 2 }')).toMatchObject({ listed: 5, monitored: 2 });
     const none = await withDiscover('discover: { exclude: { name: ["*"] } }');
     expect(none.panels[0]?.selection).toMatchObject({ listed: 5, monitored: 0 });
-    expect(problemsOf(none)).toMatchObject([
+    expect(foundProblems(none)).toMatchObject([
       { cause: 'all_excluded', detail: 'discover excludes all 5 listed servers' },
     ]);
   });
@@ -87,7 +87,7 @@ describe('what the rules of discover select', () => {
     for (const spec of queried) panel.addServer({ egg: 'Rust', ...spec });
     const names = '[plain-1, plain-2, named, everywhere, nowhere]';
     const report = await withDiscover(`discover: { include: { name: ${names} }, query: auto }`);
-    expect(shownOf(report)).toContain(`
+    expect(reportText(report)).toContain(`
   SERVERS  QUERIED AT
   1        nowhere: the server list has no default allocation
   2        the default allocation
@@ -114,7 +114,7 @@ describe('what the rules of discover select', () => {
       'discover.exclude: name *-tset',
       'discover.expect: name survivall',
     ]);
-    expect(shownOf(report)).toContain('\n  discover.exclude: name *-tset matches none of them\n');
+    expect(reportText(report)).toContain('\n  discover.exclude: name *-tset matches none of them\n');
   });
 });
 
@@ -133,11 +133,11 @@ describe('a server of the configuration that only the server list names', () => 
   it('has the same result by its name as without it, with the settings of its entry', async () => {
     const whole = await examined({ yaml: yaml(), queryClient });
     const meant = await selectedBy('lobby');
-    const lobbyOf = (report: DoctorReport) =>
+    const findLobby = (report: DoctorReport) =>
       report.panels[0]?.servers.filter(({ name }) => name === 'lobby');
-    expect(lobbyOf(whole)).toMatchObject([{ result: 'failed', problems: [{ cause: 'query_refused' }] }]);
-    expect(meant.panels[0]?.servers).toEqual(lobbyOf(whole));
-    expect(problemsOf(meant)).toEqual(problemsOf(whole));
+    expect(findLobby(whole)).toMatchObject([{ result: 'failed', problems: [{ cause: 'query_refused' }] }]);
+    expect(meant.panels[0]?.servers).toEqual(findLobby(whole));
+    expect(foundProblems(meant)).toEqual(foundProblems(whole));
   });
 
   async function selectedBy(server: string): Promise<DoctorReport> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanLines, explainProblem, MAX_LENGTH, noteOf } from '../../../src/console/messages.ts';
+import { cleanLines, describeMessage, explainProblem, MAX_LENGTH } from '../../../src/console/messages.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
@@ -137,7 +137,7 @@ describe('a known secret in a line', () => {
   });
 });
 
-describe('noteOf', () => {
+describe('describeMessage', () => {
   it.each([
     ['console output', ['a line'], undefined],
     ['daemon message', ['Updating'], 'message from the node: Updating'],
@@ -156,11 +156,11 @@ describe('noteOf', () => {
     ['feature match', ['eula'], undefined],
     ['constructor', ['x'], undefined],
   ])('%s', (event, args, note) => {
-    expect(noteOf({ event, args })).toBe(note);
+    expect(describeMessage({ event, args })).toBe(note);
   });
 
   it('cleans text from a node', () => {
-    const note = noteOf({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
+    const note = describeMessage({ event: 'daemon message', args: ['\u001b]0;owned\u0007a\nb'] });
     expect(note).toBe('message from the node: a b');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type OffFacts, whyDown } from '../../../src/diagnosis/down.ts';
 import { STOP_REASONS, STRIP_STATES } from '../../../src/domain/reading.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { attentionOf } from '../../../src/status-page/data/attention.ts';
+import { countedProblem } from '../../../src/status-page/data/attention.ts';
 import { attentionGroup } from '../../../src/status-page/data/attention-table.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { READ_AT } from '../../support/readings.ts';
@@ -72,7 +72,7 @@ const clock = new ManualClock(READ_AT);
 
 /** The newest point is red if the row is; and only if, unless it also shows what was before. */
 function expectSame(record: ServerRecord, now: number, isOnlyIf = false): void {
-  const attention = attentionOf(record.snapshot(now, clock));
+  const attention = countedProblem(record.snapshot(now, clock));
   const isDown = attention !== undefined && attentionGroup(attention) === 'down';
   const isRed = record.strip(now)?.worst.at(-1) === STRIP_STATES.indexOf('down');
   if (isDown || isOnlyIf) expect(isRed, attention).toBe(isDown);

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import {
   type Blamed,
+  blamedProblem,
   type CallEnd,
+  callSigns,
   NO_DATA,
-  problemOfBlamed,
   type Signs,
-  signsOf,
-  signsOfSocket,
+  socketSigns,
 } from '../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
@@ -92,7 +92,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
 
 describe('what an outcome shows', () => {
   it.each(ROWS)('%s', (_what, call, signs) => {
-    expect(signsOf(call)).toEqual(signs);
+    expect(callSigns(call)).toEqual(signs);
   });
 
   const causes = [undefined, ...Object.values(CAUSES).map(({ code }) => code)];
@@ -100,7 +100,7 @@ describe('what an outcome shows', () => {
     causes.flatMap((cause) =>
       [true, false].map((fromPanel) => ({
         endpoint,
-        signs: signsOf({ endpoint, cause, fromPanel, isProven: true }),
+        signs: callSigns({ endpoint, cause, fromPanel, isProven: true }),
       })),
     ),
   );
@@ -125,7 +125,7 @@ describe('the end of a socket', () => {
     ['token_wrong_server', undefined],
     ['suspended', undefined],
   ])('%s proves this of its node: %s', (cause, node) => {
-    expect(signsOfSocket(cause)).toEqual({ ...NOTHING, node });
+    expect(socketSigns(cause)).toEqual({ ...NOTHING, node });
   });
 });
 
@@ -149,7 +149,7 @@ describe('the problem of what is to blame', () => {
   ];
 
   it.each(BLAMED)('%s for %s: %s', (blamed, cause, expected) => {
-    const { cause: found, detail } = problemOfBlamed(blamed, { cause, detail: 'the words' });
+    const { cause: found, detail } = blamedProblem(blamed, { cause, detail: 'the words' });
     expect(found).toBe(expected);
     expect(detail).toContain('the words');
   });

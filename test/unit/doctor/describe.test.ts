@@ -145,16 +145,16 @@ describe('the problems of nodes and servers', () => {
 });
 
 describe('a server', () => {
-  const resultOf = (server: ServerReadingChanges) =>
+  const describedResult = (server: ServerReadingChanges) =>
     described({ panel: { up: true, problems: [] }, servers: [server] }).servers[0];
 
   it.each(['any', 'auto'] as const)('that the panel holds is healthy if expect is %s', (expected) => {
     const held = { condition: 'blocked', blocked: 'suspended', problem: because('suspended') } as const;
-    expect(resultOf({ ...held, target: { expect: expected } })).toMatchObject({
+    expect(describedResult({ ...held, target: { expect: expected } })).toMatchObject({
       result: 'ok',
       held: `suspended; not a problem with expect: ${expected}`,
     });
-    expect(resultOf({ ...held, target: { expect: 'running' } })).toMatchObject({
+    expect(describedResult({ ...held, target: { expect: 'running' } })).toMatchObject({
       result: 'failed',
       problems: [{ cause: 'suspended' }],
     });

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import {
   canonicalId,
   finiteLimit,
-  identityOf,
   type Limit,
   type Limits,
-  memoryLimitOf,
+  resolveMemoryLimit,
   Sample,
   SERVER_STATES,
   type ServerState,
+  shortId,
 } from '../../../src/domain/server.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
@@ -29,7 +29,7 @@ describe('the memory limit', () => {
     ['only the node reports a limit, and it is 0', {}, 0, undefined],
     ['nothing is known', {}, undefined, undefined],
   ])('%s', (_what, limits, reported, expected) => {
-    expect(memoryLimitOf(limits, reported)).toBe(expected);
+    expect(resolveMemoryLimit(limits, reported)).toBe(expected);
   });
 });
 
@@ -46,7 +46,7 @@ describe('a limit as a number', () => {
 
 describe('the identity of a server', () => {
   it('is the same for its short and its full id, in either case', () => {
-    expect(identityOf({ id: '1A7CE997-259b-452e-8b4e-cecc464142ca' })).toBe(identityOf({ id: '1a7ce997' }));
+    expect(shortId({ id: '1A7CE997-259b-452e-8b4e-cecc464142ca' })).toBe(shortId({ id: '1a7ce997' }));
   });
 });
 
@@ -136,7 +136,7 @@ describe('a serv_… identifier', () => {
   ])('%s stands for the UUID %s', (identifier, uuid) => {
     expect(canonicalId(identifier)).toBe(uuid);
     expect(canonicalId(identifier.toLowerCase())).toBe(uuid);
-    expect(identityOf({ id: canonicalId(identifier) })).toBe(uuid.slice(0, 8));
+    expect(shortId({ id: canonicalId(identifier) })).toBe(uuid.slice(0, 8));
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DiscoverRules, ServerGlobs } from '../../../src/domain/server.ts';
-import { identityOf, type ServerTarget } from '../../../src/domain/server.ts';
+import { type ServerTarget, shortId } from '../../../src/domain/server.ts';
 import { type CompiledRules, compileRules } from '../../../src/fleet/discover-rules.ts';
 import { mergeTargets } from '../../../src/fleet/discovered-targets.ts';
 import type { ListedServer } from '../../../src/panel/dialect.ts';
@@ -119,7 +119,7 @@ describe('for listed servers with the same identifier', () => {
           );
           const configured = servers.filter(({ uuid }) => uuid.endsWith(`${own}`)).map(byUuid);
           const { targets, ambiguous } = mergeTargets(configured, servers, ALL);
-          const identities = targets.map(identityOf);
+          const identities = targets.map(shortId);
           expect(new Set(identities).size).toBe(identities.length);
           expect(targets.length + ambiguous.length).toBe(servers.length);
           expect(new Set([...targets, ...ambiguous].map(({ uuid }) => uuid)).size).toBe(servers.length);

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { NOTHING, signsOf, signsOfSocket } from '../../../src/diagnosis/outcome.ts';
+import { callSigns, NOTHING, socketSigns } from '../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { Ledger } from '../../../src/panel/health/ledger.ts';
 import type { Outage } from '../../../src/panel/health/outage.ts';
@@ -221,10 +221,10 @@ class World {
     const cause = what === 'works' ? undefined : what;
     const problem = cause && { cause, detail: `${cause} at ${this.now} of ${tookMs}` };
     if (channel === 'sockets')
-      return { ...timed, problem, signs: signsOfSocket(cause), streams: cause === undefined };
+      return { ...timed, problem, signs: socketSigns(cause), streams: cause === undefined };
     const isProven = Number.isFinite(this.state.provenAt);
     const end = { endpoint: channel, cause, fromPanel: fromPanel || cause === undefined, isProven };
-    return { ...timed, problem, signs: signsOf(end) };
+    return { ...timed, problem, signs: callSigns(end) };
   }
 }
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
-import { identityOf } from '../../../src/domain/server.ts';
+import { shortId } from '../../../src/domain/server.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
 import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';
@@ -160,7 +160,7 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
     add(family, snapshots, ({ target }) => ({
       panel: target.panel,
       server: target.name,
-      server_id: identityOf(target),
+      server_id: shortId(target),
       ...target.labels,
     }));
   }

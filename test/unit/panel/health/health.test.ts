@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Signs, signsOfSocket } from '../../../../src/diagnosis/outcome.ts';
+import { type Signs, socketSigns } from '../../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { PanelError } from '../../../../src/panel/api.ts';
 import {
@@ -71,7 +71,7 @@ function healthOf({
     health.setUse({ listing, asked: { websocket: map, resources: map, backups: none, schedules: none } });
   };
   use(servers);
-  const socketEnds = (server: string, cause?: CauseCode, signs: Signs = signsOfSocket(cause)) =>
+  const socketEnds = (server: string, cause?: CauseCode, signs: Signs = socketSigns(cause)) =>
     health.socketEnded(server, {
       startedAt: clock.now(),
       problem: cause && { cause, detail: `${cause} of ${server}` },
@@ -159,7 +159,7 @@ describe('what has an outage', () => {
     world.health.socketEnded('d', {
       startedAt: 0,
       problem: undefined,
-      signs: signsOfSocket(undefined),
+      signs: socketSigns(undefined),
       streams: true,
     });
     world.health.forget(new Set(CHANNELS));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signsOf, signsOfSocket } from '../../../../src/diagnosis/outcome.ts';
+import { callSigns, socketSigns } from '../../../../src/diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../../../src/domain/problems.ts';
 import {
   afterTrial,
@@ -115,67 +115,67 @@ describe('the problem', () => {
   });
 
   const calls = { fromPanel: true, isProven: true };
-  it.each<[string, Subject, ReturnType<typeof signsOf>, CauseCode, boolean]>([
+  it.each<[string, Subject, ReturnType<typeof callSigns>, CauseCode, boolean]>([
     [
       'a poll that the node doesn’t answer, of its polls',
       pollsOf('a'),
-      signsOf({ endpoint: 'resources', cause: 'node_unreachable', ...calls }),
+      callSigns({ endpoint: 'resources', cause: 'node_unreachable', ...calls }),
       'node_unreachable',
       true,
     ],
     [
       'a poll that the panel can’t make, of the node’s polls',
       pollsOf('a'),
-      signsOf({ endpoint: 'resources', cause: 'panel_error', ...calls }),
+      callSigns({ endpoint: 'resources', cause: 'panel_error', ...calls }),
       'panel_error',
       true,
     ],
     [
       'a suspended server, of the node’s polls',
       pollsOf('a'),
-      signsOf({ endpoint: 'resources', cause: 'suspended', ...calls }),
+      callSigns({ endpoint: 'resources', cause: 'suspended', ...calls }),
       'suspended',
       false,
     ],
     [
       'a node that doesn’t answer, of the path',
       pathOf('resources'),
-      signsOf({ endpoint: 'resources', cause: 'node_unreachable', ...calls }),
+      callSigns({ endpoint: 'resources', cause: 'node_unreachable', ...calls }),
       'node_unreachable',
       false,
     ],
     [
       'a call without a response, of the path',
       pathOf('resources'),
-      signsOf({ endpoint: 'resources', cause: 'timeout', ...calls, fromPanel: false }),
+      callSigns({ endpoint: 'resources', cause: 'timeout', ...calls, fromPanel: false }),
       'timeout',
       true,
     ],
     [
       'a refused connection, of the node’s sockets',
       socketsOf('a'),
-      signsOfSocket('node_connection'),
+      socketSigns('node_connection'),
       'node_connection',
       true,
     ],
     [
       'a token of another server, of the node’s sockets',
       socketsOf('a'),
-      signsOfSocket('token_wrong_server'),
+      socketSigns('token_wrong_server'),
       'token_wrong_server',
       false,
     ],
     [
       'a denied console, of the consoles',
       'consoles',
-      signsOf({ endpoint: 'websocket', cause: 'no_console_permission', ...calls }),
+      callSigns({ endpoint: 'websocket', cause: 'no_console_permission', ...calls }),
       'no_console_permission',
       true,
     ],
     [
       'a token without a response, of the consoles',
       'consoles',
-      signsOf({ endpoint: 'websocket', cause: 'timeout', ...calls, fromPanel: false }),
+      callSigns({ endpoint: 'websocket', cause: 'timeout', ...calls, fromPanel: false }),
       'timeout',
       false,
     ],

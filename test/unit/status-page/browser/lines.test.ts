@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerReading } from '../../../../src/domain/reading.ts';
-import { GROUPED_FROM, isGroup, linesOf } from '../../../../src/status-page/browser/lines.ts';
+import { GROUPED_FROM, groupLines, isGroup } from '../../../../src/status-page/browser/lines.ts';
 import { order } from '../../../../src/status-page/browser/order.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { serverReading } from '../../../support/readings.ts';
@@ -19,7 +19,7 @@ describe('lines of the table', () => {
   const MANY = GROUPED_FROM;
   /** The sizes of groups, and the names of servers, with these groups open. */
   const shown = (readings: readonly ServerReading[], isOpen = false) =>
-    linesOf(order(shownFleet(readings), { q: '', show: '', sort: '' }), () => isOpen).map((line) =>
+    groupLines(order(shownFleet(readings), { q: '', show: '', sort: '' }), () => isOpen).map((line) =>
       isGroup(line) ? line.servers.length : line.server,
     );
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { playersOf } from '../../../../src/status-page/browser/live-fleet.ts';
+import { countPlayers } from '../../../../src/status-page/browser/live-fleet.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { serverReading, staleReading, streamingReading } from '../../../support/readings.ts';
 
@@ -7,8 +7,8 @@ test('players of a proxy are on other servers, and counted there', () => {
   const players = [{ players: 5 }, { players: 7, proxy: true as const }, { players: 2 }, {}].map((server) =>
     Object.assign({ players: undefined, proxy: undefined }, server),
   );
-  expect(playersOf(players)).toBe(7);
-  expect(playersOf(players.slice(3))).toBeUndefined();
+  expect(countPlayers(players)).toBe(7);
+  expect(countPlayers(players.slice(3))).toBeUndefined();
 });
 
 test('servers are counted once by each trait: panel, state, condition, and the problem with its group', () => {

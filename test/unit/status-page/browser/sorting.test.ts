@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { waysOf } from '../../../../src/status-page/browser/sorting.ts';
+import { directions } from '../../../../src/status-page/browser/sorting.ts';
 
 it('an order begins with the highest numbers, and otherwise with the first', () => {
-  expect([waysOf('cpu'), waysOf('uptime'), waysOf('name')]).toEqual([
+  expect([directions('cpu'), directions('uptime'), directions('name')]).toEqual([
     ['-cpu', 'cpu'],
     ['-uptime', 'uptime'],
     ['name', '-name'],

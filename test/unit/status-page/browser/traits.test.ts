@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { STOP_REASONS } from '../../../../src/domain/reading.ts';
-import { VERDICT_CODES, verdictOf } from '../../../../src/status-page/browser/traits.ts';
+import { judgeServer, VERDICT_CODES } from '../../../../src/status-page/browser/traits.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from '../../../support/readings.ts';
 import { crash, NOW, running } from '../../../support/urgent-fleet.ts';
@@ -36,7 +36,7 @@ describe('the verdict on a server', () => {
     ],
   ])('%s', (_, changes, expected) => {
     const [server] = shownFleet([streamingReading(changes)]).servers;
-    expect(server && verdictOf(server)).toBe(expected);
+    expect(server && judgeServer(server)).toBe(expected);
   });
 });
 
@@ -51,7 +51,7 @@ interface Known extends ServerReadingChanges {
 }
 
 /** A server of which this is known, in the form in which a record would have it. */
-function changesOf({ isSuspended, ...changes }: Known): ServerReadingChanges {
+function readingChanges({ isSuspended, ...changes }: Known): ServerReadingChanges {
   const isFresh = changes.state !== 'unknown' && !isSuspended;
   return {
     ...changes,
@@ -83,7 +83,7 @@ const anyServer = fc
     last_sample_timestamp_seconds: maybe(NOW - 100),
     disk_usage_bytes: fc.constantFrom(0.5, 1),
   })
-  .map(changesOf);
+  .map(readingChanges);
 
 it('the page never contradicts itself, whatever is known of its servers', () => {
   fc.assert(

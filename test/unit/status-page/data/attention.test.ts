@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StopReason } from '../../../../src/domain/reading.ts';
-import { attentionOf } from '../../../../src/status-page/data/attention.ts';
+import { countedProblem } from '../../../../src/status-page/data/attention.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 import {
   CPU_FULL,
@@ -107,16 +107,16 @@ describe('attention for', () => {
       'disk_nearly_full',
     ],
   ])('%s', (_, changes, expected) => {
-    expect(attentionOf(streamingSnapshot({ ...HEALTHY, ...changes }))).toBe(expected);
+    expect(countedProblem(streamingSnapshot({ ...HEALTHY, ...changes }))).toBe(expected);
   });
 
   it.each(['suspended', 'installing', 'transferring', 'restoring', 'maintenance'] as const)(
     'a server that is %s without a problem of its own',
     (blocked) => {
       const lost = streamingSnapshot({ ...LOST, condition: 'blocked', blocked });
-      expect(attentionOf(lost)).toBeUndefined();
-      expect(attentionOf({ ...lost, blocked: 'forbidden' })).toBe('no_data');
-      expect(attentionOf({ ...lost, blocked: 'install_failed' })).toBe('no_data');
+      expect(countedProblem(lost)).toBeUndefined();
+      expect(countedProblem({ ...lost, blocked: 'forbidden' })).toBe('no_data');
+      expect(countedProblem({ ...lost, blocked: 'install_failed' })).toBe('no_data');
     },
   );
 });
@@ -136,13 +136,13 @@ describe('whether a server stops repeatedly', () => {
     ],
   ])('%s', (_, reasons, isLoop) => {
     const server = streamingSnapshot({ unwanted_stops: reasons.map((reason) => stop(reason)) });
-    expect(attentionOf(server) === 'crash_loop').toBe(isLoop);
+    expect(countedProblem(server) === 'crash_loop').toBe(isLoop);
   });
 
   it('counts only crashes unless it is expected to run, as for the alert', () => {
     const exits = Array.from({ length: 5 }, () => stop('exited'));
     const mayBeOff = { ...HEALTHY, expected_running: 0 };
-    expect(attentionOf(streamingSnapshot({ ...mayBeOff, unwanted_stops: exits }))).toBeUndefined();
-    expect(attentionOf(streamingSnapshot({ ...mayBeOff, ...LOOP }))).toBe('crash_loop');
+    expect(countedProblem(streamingSnapshot({ ...mayBeOff, unwanted_stops: exits }))).toBeUndefined();
+    expect(countedProblem(streamingSnapshot({ ...mayBeOff, ...LOOP }))).toBe('crash_loop');
   });
 });

@@ -29,16 +29,16 @@ function countedFleet(): { fleet: FleetReading; read: { count: number } } {
   return { fleet: fleetReading(servers, [panelReading()]), read };
 }
 
-const sourceOf = (fleet: FleetReading) => ({ fleet, clock, version: '1.2.3', rateLimited: () => 0 });
+const boardSource = (fleet: FleetReading) => ({ fleet, clock, version: '1.2.3', rateLimited: () => 0 });
 
 // What panels lack is counted at once, because that takes no snapshots.
 function* updateOf(fleet: FleetReading): Generator<string, void, void> {
-  const source = sourceOf({ ...fleet, panels: () => [] });
+  const source = boardSource({ ...fleet, panels: () => [] });
   yield* updateText('1.2.3', undefined, yield* takePicture(source));
 }
 
 test.each<[string, (fleet: FleetReading) => Iterable<string>]>([
-  ['the JSON view', (fleet) => jsonView(sourceOf(fleet))],
+  ['the JSON view', (fleet) => jsonView(boardSource(fleet))],
   ['service discovery', targetGroups],
   ["a viewer's event", updateOf],
 ])('%s reads a few servers, and writes a few kilobytes, between two blocks', (_, walk) => {

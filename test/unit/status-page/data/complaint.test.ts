@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import { SERVER_PROBLEMS } from '../../../../src/diagnosis/server-problems.ts';
 import { type ShownStop, STOP_REASONS } from '../../../../src/domain/reading.ts';
-import { type Complaint, complaintOf } from '../../../../src/status-page/data/complaint.ts';
+import { type Complaint, findComplaint } from '../../../../src/status-page/data/complaint.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 import {
   CPU_FULL,
@@ -22,7 +22,7 @@ import {
 } from './server-changes.ts';
 
 const complaint = (changes: ServerReadingChanges): Complaint | undefined =>
-  complaintOf(streamingSnapshot({ ...HEALTHY, ...changes }));
+  findComplaint(streamingSnapshot({ ...HEALTHY, ...changes }));
 const ORIGIN = { problem: { cause: 'origin', detail: 'GET https://fra-1:8080 returned 403' } } as const;
 
 describe('the complaint about a server', () => {

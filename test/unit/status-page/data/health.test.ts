@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { healthOf, serversWithId } from '../../../../src/status-page/data/health.ts';
+import { checkHealth, serversWithId } from '../../../../src/status-page/data/health.ts';
 import {
   fleetReading,
   type ServerReadingChanges,
@@ -40,11 +40,11 @@ describe('health of', () => {
       CAUSES.suspended.title,
     ],
   ])('%s: its reason', (_, changes, reason) => {
-    expect(healthOf(streamingSnapshot(changes))).toMatchObject({ healthy: false, reason });
+    expect(checkHealth(streamingSnapshot(changes))).toMatchObject({ healthy: false, reason });
   });
 
   it('a running server is healthy, whatever is expected of it', () => {
-    const health = healthOf(streamingSnapshot({ expected_running: 0 }));
+    const health = checkHealth(streamingSnapshot({ expected_running: 0 }));
     expect(health).toEqual({
       panel: 'main',
       server: 'survival',
@@ -55,7 +55,7 @@ describe('health of', () => {
   });
 
   it('a server without fresh samples is not healthy', () => {
-    expect(healthOf(serverSnapshot())).toMatchObject({ healthy: false, reason: 'no data yet' });
+    expect(checkHealth(serverSnapshot())).toMatchObject({ healthy: false, reason: 'no data yet' });
   });
 });
 

@@ -12,7 +12,7 @@ import {
 } from '../../../support/readings.ts';
 
 const TARGETS = Array.from({ length: 12 }, (_, at) => streamingSnapshot({ target: { id: `${at}` } }).target);
-const targetOf = (at: number) => TARGETS[at] ?? streamingSnapshot().target;
+const targetAt = (at: number) => TARGETS[at] ?? streamingSnapshot().target;
 
 describe('an update', () => {
   const STOPS = [
@@ -67,7 +67,7 @@ describe('an update', () => {
     const using = (...cores: readonly number[]) =>
       pictureOf(
         cores.map((cpu_usage_cores, at) =>
-          readingOf({ ...streamingSnapshot(), cpu_usage_cores, target: targetOf(at) }),
+          readingOf({ ...streamingSnapshot(), cpu_usage_cores, target: targetAt(at) }),
         ),
       );
     const before = using(1, 1, 1);

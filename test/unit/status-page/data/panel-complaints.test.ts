@@ -23,7 +23,7 @@ const FACTS = {
   panelUrl: (panel: string) => `https://${panel}.example.com`,
 };
 
-const statusOf = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
+const readStatus = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
   panelsStatus({
     ...FACTS,
     fleet: fleetReading(
@@ -33,13 +33,13 @@ const statusOf = (panels: readonly PanelReadingChanges[], servers: readonly Serv
   });
 const down = (name: string): PanelReadingChanges => ({ name, up: false, problems: [UNREACHABLE] });
 const titles = (...panels: readonly PanelReadingChanges[]) =>
-  statusOf(panels).complaints.map(({ title }) => title);
+  readStatus(panels).complaints.map(({ title }) => title);
 
 describe('the complaints about panels and nodes', () => {
   it('are absent while all is well', () => expect(titles({})).toEqual([]));
 
   it('have a title, what to do, and what was seen', () => {
-    expect(statusOf([down('main')]).complaints).toEqual([
+    expect(readStatus([down('main')]).complaints).toEqual([
       {
         severity: 'error',
         title: 'Panel main: unreachable',
@@ -50,7 +50,7 @@ describe('the complaints about panels and nodes', () => {
   });
 
   it('are one for all panels or nodes with the same problem, and each panel keeps its own', () => {
-    const { complaints, panels } = statusOf([down('a'), down('b')]);
+    const { complaints, panels } = readStatus([down('a'), down('b')]);
     expect(complaints).toMatchObject([{ title: 'Panels a and b: unreachable', detail: '' }]);
     expect(panels.map((panel) => panel.complaints.map(({ title }) => title))).toEqual([
       ['Panel a: unreachable'],
@@ -87,21 +87,21 @@ describe('the complaints about panels and nodes', () => {
 
   it('have the time since which the problem is suspected, of several the first', () => {
     const since = (ago: number) => ({ ...UNREACHABLE, since: READ_AT - ago * 1_000 });
-    const { complaints, panels } = statusOf([
+    const { complaints, panels } = readStatus([
       { name: 'a', up: false, problems: [since(60)] },
       { name: 'b', up: false, problems: [since(90)] },
       { name: 'c', nodes: [{ name: 'n1', up: false, problem: { ...NODE, since: READ_AT - 5_000 } }] },
     ]);
     expect(complaints.map((complaint) => complaint.since)).toEqual([1_700_000_910, 1_700_000_995]);
     expect(panels[0]?.complaints[0]?.since).toBe(1_700_000_940);
-    expect(statusOf([down('a')]).complaints[0]?.since).toBeUndefined();
+    expect(readStatus([down('a')]).complaints[0]?.since).toBeUndefined();
   });
 });
 
 describe('a panel of whose servers most do not stream', () => {
   const origin = { condition: 'polling', problem: { cause: 'origin', detail: '403' } } as const;
   const complaints = (servers: readonly ServerReadingChanges[], changes: PanelReadingChanges = {}) =>
-    statusOf([changes], servers).complaints.filter(({ title }) => title.includes('not streaming'));
+    readStatus([changes], servers).complaints.filter(({ title }) => title.includes('not streaming'));
 
   it('has a complaint with their most frequent cause', () => {
     const dns = { condition: 'failing', problem: { cause: 'node_dns', detail: 'ENOTFOUND' } } as const;

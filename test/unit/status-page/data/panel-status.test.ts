@@ -18,7 +18,7 @@ const FACTS = {
   panelUrl: (panel: string) => `https://${panel}.example.com`,
 };
 
-const statusOf = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
+const readStatus = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
   panelsStatus({
     ...FACTS,
     fleet: fleetReading(
@@ -28,7 +28,7 @@ const statusOf = (panels: readonly PanelReadingChanges[], servers: readonly Serv
   });
 
 it('a panel has its budget and its address', () => {
-  expect(statusOf([{ budget: { queueLength: 3, limitPerMinute: 191.6 } }]).panels).toMatchObject([
+  expect(readStatus([{ budget: { queueLength: 3, limitPerMinute: 191.6 } }]).panels).toMatchObject([
     {
       name: 'main',
       url: 'https://main.example.com',
@@ -62,7 +62,7 @@ describe('what a panel requires', () => {
     ],
   ])('with %j, is shown with what is allowed only if that is less', (changes, expected) => {
     const panel = { budget: { limitPerMinute: 192 }, needs: { ...needs, ...changes } };
-    expect(statusOf([panel]).panels[0]?.needs).toBe(expected);
+    expect(readStatus([panel]).panels[0]?.needs).toBe(expected);
   });
 });
 
@@ -84,6 +84,6 @@ describe('a page without servers', () => {
     ['once a list was read', [{}, read], READ],
     ['once a list was read, if the panel went down', [{ ...read, problems: [UNREACHABLE] }], READ],
   ])('shows what to do: %s', (_when, panels, expected) => {
-    expect(statusOf(panels).emptyBecause).toMatch(expected);
+    expect(readStatus(panels).emptyBecause).toMatch(expected);
   });
 });

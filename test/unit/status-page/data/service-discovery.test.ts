@@ -9,10 +9,10 @@ import {
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
-const fleetOf = (...servers: ServerReadingChanges[]) => fleetReading(servers.map(serverReading));
-const textOf = (fleet: ReturnType<typeof fleetOf>) => [...targetGroups(fleet)].join('');
-const groupsOf = (...servers: ServerReadingChanges[]) =>
-  JSON.parse(textOf(fleetOf(...servers))) as readonly { readonly targets: readonly string[] }[];
+const fleetWith = (...servers: ServerReadingChanges[]) => fleetReading(servers.map(serverReading));
+const targetsText = (fleet: ReturnType<typeof fleetWith>) => [...targetGroups(fleet)].join('');
+const targetGroupsWith = (...servers: ServerReadingChanges[]) =>
+  JSON.parse(targetsText(fleetWith(...servers))) as readonly { readonly targets: readonly string[] }[];
 
 describe('the list of targets', () => {
   it('has a server with everything that is known', () => {
@@ -23,7 +23,7 @@ describe('the list of targets', () => {
       address: '203.0.113.7:25565',
       labels: { game: 'minecraft', metrics_port: '9940' },
     };
-    expect(groupsOf({ target, node: 'fra-1' })).toEqual([
+    expect(targetGroupsWith({ target, node: 'fra-1' })).toEqual([
       {
         targets: ['203.0.113.7:25565'],
         labels: {
@@ -41,7 +41,7 @@ describe('the list of targets', () => {
   });
 
   it('omits what is unknown', () => {
-    expect(groupsOf({ target: { address: '[2001:db8::7]:1' } })).toEqual([
+    expect(targetGroupsWith({ target: { address: '[2001:db8::7]:1' } })).toEqual([
       {
         targets: ['[2001:db8::7]:1'],
         labels: {
@@ -57,7 +57,7 @@ describe('the list of targets', () => {
     ['short', '1A7CE997'],
     ['full', UUID],
   ])('refers to a server by its identifier if the configuration has a %s id', (_what, id) => {
-    expect(groupsOf({ target: { id, address: 'a:1' } })).toMatchObject([
+    expect(targetGroupsWith({ target: { id, address: 'a:1' } })).toMatchObject([
       { labels: { __meta_gameserver_server_id: '1a7ce997' } },
     ]);
   });
@@ -65,27 +65,29 @@ describe('the list of targets', () => {
   it.each(['169.254.169.254', '[::ffff:100.100.100.200]', '224.0.0.1', '[ff02::1]'])(
     'omits a server at %s, a metadata, multicast, broadcast or reserved address',
     (host) => {
-      expect(groupsOf({ target: { address: `${host}:80` } }, { target: { address: 'a:80' } })).toMatchObject([
-        { targets: ['a:80'] },
-      ]);
+      expect(
+        targetGroupsWith({ target: { address: `${host}:80` } }, { target: { address: 'a:80' } }),
+      ).toMatchObject([{ targets: ['a:80'] }]);
     },
   );
 
   it.each(['127.0.0.1', '10.0.0.7', '[::1]', '203.0.113.7', 'play.example.com'])(
     'has a server at %s',
     (host) => {
-      expect(groupsOf({ target: { address: `${host}:80` } })).toMatchObject([{ targets: [`${host}:80`] }]);
+      expect(targetGroupsWith({ target: { address: `${host}:80` } })).toMatchObject([
+        { targets: [`${host}:80`] },
+      ]);
     },
   );
 
   it('is empty if no server has an address', () => {
-    expect(textOf(fleetOf())).toBe('[]\n');
-    expect(textOf(fleetOf({}, {}))).toBe('[]\n');
+    expect(targetsText(fleetWith())).toBe('[]\n');
+    expect(targetsText(fleetWith({}, {}))).toBe('[]\n');
   });
 
   it('is in the order of the fleet', () => {
     const addresses = Array.from({ length: 100 }, (_, n) => (n % 3 > 0 ? `192.0.2.1:${n}` : undefined));
-    const groups = groupsOf(
+    const groups = targetGroupsWith(
       ...addresses.map((address) => ({ target: address === undefined ? {} : { address } })),
     );
     expect(groups.flatMap(({ targets }) => targets)).toEqual(addresses.filter(Boolean));
