@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { systemNames } from '../../src/addresses/name-lookups.ts';
 import { openLog } from '../../src/app/log.ts';
-import { dialectOf, socketAccess } from '../../src/app/panel-access.ts';
+import { socketAccess, spokenDialect } from '../../src/app/panel-access.ts';
 import { parseConfig } from '../../src/config/parse.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { SystemClock } from '../../src/domain/time.ts';
@@ -63,7 +63,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
   const eventLog = serverLog(log, clock);
   const config = await panelConfig(caFile);
   const context: SessionContext = {
-    sockets: socketAccess(config, clock, systemNames().forPanel(), dialectOf(config), connects.line()),
+    sockets: socketAccess(config, clock, systemNames().forPanel(), spokenDialect(config), connects.line()),
     clock,
     log: sessionLog(eventLog),
     random: () => RANDOM,

@@ -1,4 +1,4 @@
-import { questionOf, waysOf } from '../../src/query/ask.ts';
+import { composeQuestion, listWays } from '../../src/query/ask.ts';
 import { QueryThread } from '../../src/query/thread.ts';
 import type { Answer } from '../../src/query/ways.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
@@ -41,8 +41,8 @@ export async function start({ type, ports, intervalSeconds, asks }: AskerOptions
     next += 1;
     if (!asks) return;
     const place = { host: '127.0.0.1', port, isQueryPort: true };
-    const ways = waysOf(type, [place.host], place, {}, () => false);
-    count(await client.query(questionOf(ways, undefined), new AbortController().signal));
+    const ways = listWays(type, [place.host], place, {}, () => false);
+    count(await client.query(composeQuestion(ways, undefined), new AbortController().signal));
   };
   return {
     measure: async ({ seconds }) => {

@@ -22,7 +22,7 @@ export class Accounts {
   }
 
   /** The account that the panel's key belongs to. */
-  accountOf({
+  findOrAdd({
     url,
     apiKey,
     panel,

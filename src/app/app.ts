@@ -88,7 +88,7 @@ export function createApp(options: AppOptions): App {
     shard,
     fleet: { panels: () => supervisor.panels(), servers: () => supervisor.servers() },
     externalUrl: options.externalUrl?.href.replace(/\/$/, ''),
-    panelUrl: (panel) => supervisor.publicUrlOf(panel)?.replace(/\/$/, ''),
+    panelUrl: (panel) => supervisor.findPublicUrl(panel)?.replace(/\/$/, ''),
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
@@ -133,7 +133,7 @@ export function createApp(options: AppOptions): App {
     clock,
     version: VERSION,
     rateLimited,
-    panelUrl: (panel) => supervisor.publicUrlOf(panel),
+    panelUrl: (panel) => supervisor.findPublicUrl(panel),
   });
   let loaded = false;
   const routes = createRoutes({

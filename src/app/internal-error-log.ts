@@ -20,7 +20,7 @@ export class InternalErrorLog {
   /** Never throws. */
   readonly receive = (error: unknown): void => {
     this.#count();
-    const place = placeOf(error);
+    const place = callStack(error);
     if (this.#places.has(place) || this.#places.size >= MAX_PLACES) return;
     this.#places.add(place);
     this.#log.error(
@@ -31,7 +31,7 @@ export class InternalErrorLog {
 }
 
 /** The calls that led to an exception; its message may contain anything. */
-function placeOf(error: unknown): string {
+function callStack(error: unknown): string {
   const { message = '', stack = '' } = error instanceof Error ? error : {};
   return stack === '' ? typeof error : stack.replace(message, '');
 }

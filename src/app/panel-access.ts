@@ -51,7 +51,7 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
 }
 
 /** What the panel speaks, as far as configuration and responses show it. */
-export function dialectOf({ panel, apiKey }: Pick<PanelConfig, 'panel' | 'apiKey'>): SpokenDialect {
+export function spokenDialect({ panel, apiKey }: Pick<PanelConfig, 'panel' | 'apiKey'>): SpokenDialect {
   return new SpokenDialect({ kind: panel, apiKey: () => apiKey.reveal() });
 }
 

@@ -87,14 +87,14 @@ export class Reloader {
 
 /** What changed, in one line. */
 export function describeChanges({ panels, servers }: ConfigChanges): string {
-  const parts = [partOf('panel', panels), partOf('server', servers)];
+  const parts = [describeCounts('panel', panels), describeCounts('server', servers)];
   const isSame = [panels, servers].every((counts) =>
     Object.entries(counts).every(([word, count]) => count === 0 || word === 'unchanged'),
   );
   return isSame ? `nothing changed (${parts.join('; ')})` : parts.join('; ');
 }
 
-function partOf(noun: string, counts: Readonly<Record<string, number>>): string {
+function describeCounts(noun: string, counts: Readonly<Record<string, number>>): string {
   const shown = Object.entries(counts).filter(([word, count]) => count > 0 || word === 'unchanged');
   return `${noun}s: ${shown.map(([word, count]) => `${count} ${word}`).join(', ')}`;
 }

@@ -128,7 +128,7 @@ export class RunningPanel {
       if (connections !== undefined) this.#api.use(connections);
       this.fleet.configure(next);
       if (changed.has('key')) {
-        this.#account = accounts.accountOf(next);
+        this.#account = accounts.findOrAdd(next);
         this.fleet.keyChanged(this.#account);
       }
       if (sockets !== undefined || connections !== undefined) this.fleet.accessChanged(sockets);

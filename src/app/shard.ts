@@ -17,7 +17,7 @@ export const WHOLE: Shard = { index: 0, total: 1 };
  * server, and the highest wins. When the number of shards changes, only the servers that the new
  * shard wins or the removed shard had are moved.
  */
-export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
+export function chooseShard(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
   const subject = JSON.stringify([server.panel, shortId(server)]);
   let winner = 0;
   let highest = '';
@@ -33,5 +33,5 @@ export function shardOf(server: Pick<ServerTarget, 'panel' | 'id'>, total: numbe
 
 /** Does the server belong to this shard? */
 export function isInShard(server: Pick<ServerTarget, 'panel' | 'id'>, shard: Shard): boolean {
-  return shard.total === 1 || shardOf(server, shard.total) === shard.index;
+  return shard.total === 1 || chooseShard(server, shard.total) === shard.index;
 }

@@ -57,7 +57,7 @@ export class Supervisor implements FleetReading {
       connects: new ConnectPacer(EVENT_LOOP),
       isTaken: (server, port) => this.#panels.some((panel) => panel.isTaken(server, port)),
     };
-    this.#panels = this.#panelsOf(config).map((panel) => this.#create(panel));
+    this.#panels = this.#panelsHere(config).map((panel) => this.#create(panel));
     this.#pinRates();
   }
 
@@ -92,7 +92,7 @@ export class Supervisor implements FleetReading {
   }
 
   /** Where people open a panel; undefined if there is no panel of this name. */
-  publicUrlOf(panel: string): string | undefined {
+  findPublicUrl(panel: string): string | undefined {
     const found = this.#panels.find(({ config }) => config.name === panel);
     return found && publicUrl(found.config);
   }
@@ -114,14 +114,14 @@ export class Supervisor implements FleetReading {
    * @throws Error if a panel can't be built; then nothing is changed
    */
   async apply(config: Config): Promise<ConfigChanges> {
-    const transitions = await this.#prepare(this.#panelsOf(config));
+    const transitions = await this.#prepare(this.#panelsHere(config));
     const [before, targets] = [this.#panels, this.servers().map(({ target }) => target)];
     for (const { apply } of transitions) apply();
     const panels = transitions.map(({ panel }) => panel);
     const names = new Set(panels.map(({ config: { name } }) => name));
     const left = before.filter((panel) => !panels.includes(panel));
     this.#panels = panels;
-    const servers = changesOf(targets, this.servers());
+    const servers = countServerChanges(targets, this.servers());
     this.#pinRates();
     for (const { fleet } of left) {
       const leaving = fleet.stop();
@@ -147,7 +147,7 @@ export class Supervisor implements FleetReading {
    * The panels with servers of this shard; a panel that has none here and discovers none is left to
    * other shards.
    */
-  #panelsOf({ panels }: Config): readonly PanelConfig[] {
+  #panelsHere({ panels }: Config): readonly PanelConfig[] {
     return panels
       .map((panel) => ({ ...panel, servers: panel.servers.filter(this.#shared.isOurs) }))
       .filter((panel) => panel.servers.length > 0 || panel.listing?.discover !== undefined);
@@ -181,7 +181,7 @@ export class Supervisor implements FleetReading {
   }
 
   #create(panel: PanelConfig): RunningPanel {
-    return new RunningPanel(panel, this.#accounts.accountOf(panel), this.#shared);
+    return new RunningPanel(panel, this.#accounts.findOrAdd(panel), this.#shared);
   }
 
   /** Of the rates that several entries pin for one account, the lowest counts. */
@@ -204,7 +204,10 @@ export class Supervisor implements FleetReading {
  * How many servers were added, removed or changed. A server that is monitored as before keeps the
  * object that describes it.
  */
-function changesOf(before: readonly ServerTarget[], now: readonly ServerReading[]): ConfigChanges['servers'] {
+function countServerChanges(
+  before: readonly ServerTarget[],
+  now: readonly ServerReading[],
+): ConfigChanges['servers'] {
   const isSame =
     before.length === now.length && before.every((target, index) => target === now[index]?.target);
   if (isSame) return { added: 0, removed: 0, changed: 0, unchanged: now.length };

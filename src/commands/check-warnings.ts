@@ -51,7 +51,6 @@ const NAMED_SERVERS = 5;
  */
 function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
   if (listing !== undefined) return [];
-  const namesOf = (some: typeof servers) => some.map(({ name }) => name);
   const lacks = [
     ['CPU', servers.filter(({ limits }) => limits.cpuCores === undefined)],
     ['disk', servers.filter(({ limits }) => limits.diskBytes === undefined)],
@@ -61,7 +60,10 @@ function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
     .filter(([, lacking]) => lacking.length > 0)
     .map(
       ([what, lacking]) =>
-        `\`limits_from_listing\` is off, and no ${what} limit is set for ${listed(namesOf(lacking), NAMED_SERVERS)}, so alerts on that limit can't fire: set \`limits_from_listing: true\`, or \`limits\` for these servers`,
+        `\`limits_from_listing\` is off, and no ${what} limit is set for ${listed(
+          lacking.map(({ name }) => name),
+          NAMED_SERVERS,
+        )}, so alerts on that limit can't fire: set \`limits_from_listing: true\`, or \`limits\` for these servers`,
     );
 }
 

@@ -38,8 +38,8 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
   const all = loaded.config.panels.map(withKey);
   const panels = all.filter(({ name }) => flags.panel === undefined || name === flags.panel);
   if (panels.length === 0)
-    throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${namesOf(all)})`);
-  const configured = chooseServer(panels.flatMap(serversOf), wanted);
+    throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${listNames(all)})`);
+  const configured = chooseServer(panels.flatMap(panelServers), wanted);
   // What is a name in the configuration may be the id of a server that another panel lists.
   const isCertain = panels.length === 1 || own !== undefined || !ONLY_ID.test(wanted);
   const isFound = configured !== undefined && (isCertain || hasId(configured.target, wanted));
@@ -58,12 +58,12 @@ async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isO
   // A person's key is only sent to its own panel, which can't be derived from the key or the server.
   const mayList = !isOwn || panels.length === 1;
   const all = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
-  const servers = all.flatMap(serversOf);
+  const servers = all.flatMap(panelServers);
   const chosen = mayList ? chooseServer(servers, wanted) : undefined;
   if (chosen !== undefined) return chosen;
   const names =
-    servers.length === 0 ? 'it lists none' : `servers: ${namesOf(servers.map((one) => one.target))}`;
-  const advice = `; your own key is sent only to a panel that you select: add --panel <name> (panels: ${namesOf(panels)})`;
+    servers.length === 0 ? 'it lists none' : `servers: ${listNames(servers.map((one) => one.target))}`;
+  const advice = `; your own key is sent only to a panel that you select: add --panel <name> (panels: ${listNames(panels)})`;
   throw new CommandFailure(
     `no server "${printable(wanted)}" in the configuration (${names})${mayList ? '' : advice}`,
   );
@@ -109,10 +109,11 @@ async function ownKey(file: string | undefined) {
   return { key: new Secret(key), source };
 }
 
-export const serversOf = (panel: PanelConfig) => panel.servers.map((server) => ({ panel, target: server }));
+export const panelServers = (panel: PanelConfig) =>
+  panel.servers.map((server) => ({ panel, target: server }));
 
 /** A server and its panel. */
-type Chosen = ReturnType<typeof serversOf>[number];
+type Chosen = ReturnType<typeof panelServers>[number];
 
 /**
  * The server with this id, short or full, or this name; throws a CommandFailure if there are
@@ -133,7 +134,7 @@ export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen
   throw new CommandFailure(`${matches}; select the panel with --panel, or use an id`);
 }
 
-function namesOf(all: readonly { readonly name: string }[]): string {
+function listNames(all: readonly { readonly name: string }[]): string {
   const names = all.map(({ name }) => printable(name));
   return listed(names, 10);
 }

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemNames } from '../addresses/name-lookups.ts';
-import { dialectOf, socketAccess } from '../app/panel-access.ts';
+import { socketAccess, spokenDialect } from '../app/panel-access.ts';
 import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import { Screen } from '../console/screen.ts';
 import { wantsColors } from '../doctor/paint.ts';
@@ -98,7 +98,7 @@ async function runConsole(server: string, flags: ConsoleFlags) {
     prompt: interactive ? `${printable(target.name)}> ` : undefined,
     onInterrupt: () => run.end(),
   });
-  const dialect = dialectOf(panel);
+  const dialect = spokenDialect(panel);
   const api = panelApi(panel, clock, dialect);
   const run = new ConsoleRun(
     { ...flags, interactive },

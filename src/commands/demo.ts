@@ -17,7 +17,7 @@ import {
   logLevelOption,
 } from './serve-flags.ts';
 import { runUntilSignal } from './service.ts';
-import { hostsOf, simulatorConfig, startSimulatedPanel } from './simulate.ts';
+import { listenHosts, simulatorConfig, startSimulatedPanel } from './simulate.ts';
 
 interface DemoFlags extends LogFlags, ListenFlag {
   readonly 'web.externalUrl'?: URL;
@@ -61,7 +61,7 @@ async function demo(flags: DemoFlags): Promise<void> {
         {
           listen: [{ host: '127.0.0.1', port: flags.panelPort }],
           controlPort: flags.controlPort,
-          controlHosts: hostsOf(flags['web.listenAddress']),
+          controlHosts: listenHosts(flags['web.listenAddress']),
           servers: DEMO_SERVERS,
         },
         { panel: '--panel-port', control: '--control-port' },

@@ -224,7 +224,7 @@ function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: A
 /** Of a long list, as many options are shown at a time. */
 const SHOWN_OPTIONS = 12;
 
-const optionOf = ([value, label]: Labeled) => ({ value, label });
+const toOption = ([value, label]: Labeled) => ({ value, label });
 
 /** Asks in the terminal, on standard error; the signal cancels a question. */
 export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
@@ -255,13 +255,13 @@ export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
     confirms: async (question) =>
       answered(await confirm({ ...common, message: wrapped(question), initialValue: false })),
     select: async (question, options) =>
-      answered(await select({ ...common, message: wrapped(question), options: options.map(optionOf) })),
+      answered(await select({ ...common, message: wrapped(question), options: options.map(toOption) })),
     choose: async (question, options) =>
       answered(
         await multiselect({
           ...common,
           message: wrapped(question),
-          options: options.map(optionOf),
+          options: options.map(toOption),
           required: false,
           maxItems: SHOWN_OPTIONS,
         }),

@@ -107,7 +107,7 @@ function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
   const { keyFile, keyVariable } = flags;
   if (keyFile !== undefined && keyVariable !== undefined)
     return 'expected either --key-file or --key-variable, got both';
-  const { config, key } = targetsOf(flags);
+  const { config, key } = chooseTargets(flags);
   if (realPath(config) === realPath(key))
     return `expected different files for the configuration and the key, got ${config} for --config and ${key} for --save-key-to`;
   return canAsk ? undefined : missingFlags(flags);
@@ -122,7 +122,7 @@ interface InitContext {
 }
 
 async function init(flags: InitFlags, { asker, signal, print, note }: InitContext): Promise<void> {
-  const targets = targetsOf(flags);
+  const targets = chooseTargets(flags);
   requireDirectories([targets.config, targets.key]);
   const replaces = await mayReplace(targets, flags, asker);
   // Otherwise, a signal would have no effect while standard input is silent.
@@ -133,7 +133,7 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
   const url = await readUrl(flags, asker);
   let answers: Answers = { url, key: await readKey(flags, sources) };
   for (;;) {
-    const panel = await panelOf(flags, answers, targets);
+    const panel = await readPanel(flags, answers, targets);
     note(`Testing ${panel.url} …\n`);
     const seen = await look(panel, panel.listing?.type, signal);
     signal.throwIfAborted();
@@ -210,7 +210,7 @@ interface Targets {
   readonly keepsKey: boolean;
 }
 
-function targetsOf({ config, saveKeyTo, keyFile }: InitFlags): Targets {
+function chooseTargets({ config, saveKeyTo, keyFile }: InitFlags): Targets {
   const key = saveKeyTo ?? join(dirname(config), 'panel-key');
   const keepsKey = keyFile !== undefined && keyFile !== '-' && realPath(keyFile) === realPath(key);
   return { config, key, keepsKey };
@@ -277,7 +277,7 @@ function scalar(text: string): string {
 }
 
 /** The panel as the exporter will read it from the configuration. */
-async function panelOf(flags: InitFlags, answers: Answers, targets: Targets): Promise<PanelConfig> {
+async function readPanel(flags: InitFlags, answers: Answers, targets: Targets): Promise<PanelConfig> {
   const { config, issues } = await parseConfig(configText(flags, answers, targets, []), flags.config, {});
   if (config === undefined) throw new CommandFailure(formatIssues(issues));
   const [panel] = config.panels;

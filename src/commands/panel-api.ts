@@ -1,14 +1,14 @@
 // Creates the API client of a panel for commands that call it directly.
 
 import { systemNames } from '../addresses/name-lookups.ts';
-import { apiAccess, dialectOf } from '../app/panel-access.ts';
+import { apiAccess, spokenDialect } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
 import { PanelApi } from '../panel/api.ts';
 import { CommandFailure } from './command-line.ts';
 
 /** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
-export function panelApi(panel: PanelConfig, clock: Clock, dialect = dialectOf(panel)): PanelApi {
+export function panelApi(panel: PanelConfig, clock: Clock, dialect = spokenDialect(panel)): PanelApi {
   try {
     return new PanelApi({
       ...apiAccess(panel, clock, systemNames().forPanel()),

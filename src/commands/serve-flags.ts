@@ -106,7 +106,7 @@ export function parseShard(flags: ShardFlags, env: Environment): Shard | string 
   const total = wholeNumberIn(count);
   if (total === undefined || total < 1)
     return `--total-shards: expected an integer of at least 1, got "${count}"`;
-  const index = flags.shard === 'auto' ? ordinalOf(podName(env)) : wholeNumberIn(flags.shard);
+  const index = flags.shard === 'auto' ? podOrdinal(podName(env)) : wholeNumberIn(flags.shard);
   if (index === undefined && flags.shard === 'auto') {
     return `--shard=auto: expected a pod name that ends in an ordinal, such as exporter-2, got "${podName(env)}"; set POD_NAME`;
   }
@@ -121,7 +121,7 @@ function podName(env: Environment): string {
   return env['POD_NAME'] ?? env['HOSTNAME'] ?? '';
 }
 
-function ordinalOf(name: string): number | undefined {
+function podOrdinal(name: string): number | undefined {
   const ordinal = /-(\d+)$/.exec(name)?.[1];
   return ordinal === undefined ? undefined : wholeNumberIn(ordinal);
 }

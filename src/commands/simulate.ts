@@ -67,7 +67,7 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
       await runUntilSignal({
         start: async () => {
           panel = await start(options);
-          console.log(simulatorConfig(panel, hostsOf(options['web.listenAddress']).every(isLocal)));
+          console.log(simulatorConfig(panel, listenHosts(options['web.listenAddress']).every(isLocal)));
         },
         stop: async () => panel?.stop(),
       });
@@ -79,7 +79,7 @@ function start(options: SimulateOptions): Promise<Simulator> {
     {
       listen: options['web.listenAddress'],
       controlPort: options.controlPort,
-      controlHosts: hostsOf(options['web.listenAddress']),
+      controlHosts: listenHosts(options['web.listenAddress']),
       servers: mixedServers(options.servers),
       panel: options.panel,
       rateLimitPerMinute: options.rateLimit,
@@ -92,7 +92,7 @@ function start(options: SimulateOptions): Promise<Simulator> {
 }
 
 /** Each host of the addresses once; undefined is every address of the machine. */
-export function hostsOf(addresses: readonly ListenAddress[]): readonly (string | undefined)[] {
+export function listenHosts(addresses: readonly ListenAddress[]): readonly (string | undefined)[] {
   return [...new Set(addresses.map(({ host }) => host))];
 }
 

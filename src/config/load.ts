@@ -83,10 +83,10 @@ export async function loadInThread(
  */
 function knownServers(running: Config | undefined): (server: ServerTarget) => ServerTarget {
   const servers = running?.panels.flatMap((panel) => panel.servers) ?? [];
-  const keyOf = ({ panel, id }: ServerTarget) => `${id} ${panel}`;
-  const byKey = new Map(servers.map((server) => [keyOf(server), server]));
+  const serverKey = ({ panel, id }: ServerTarget) => `${id} ${panel}`;
+  const byKey = new Map(servers.map((server) => [serverKey(server), server]));
   return (server) => {
-    const known = byKey.get(keyOf(server));
+    const known = byKey.get(serverKey(server));
     return known !== undefined && isSame(known, server) ? known : server;
   };
 }

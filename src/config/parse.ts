@@ -21,7 +21,7 @@ export async function parseConfig(text: string, file: string, env: Environment, 
     const written = (key: string) => valueAt(document.tree, ['panels', index, key]);
     const [key, keyFile] = [written('api_key'), written('api_key_file')];
     if (typeof keyFile === 'string') panel.apiKeySource = `file ${keyFile}`;
-    else if (typeof key === 'string' && document.sourceOf(key) === key) panel.apiKeySource = 'inline';
+    else if (typeof key === 'string' && document.unexpanded(key) === key) panel.apiKeySource = 'inline';
   }
   return { document, config, issues };
 }
@@ -45,11 +45,11 @@ function configRules(tree: Tree): readonly SettingProblem[] {
     places: Map<Tree, KeyPath>,
     text: Tree,
     path: KeyPath,
-    messageOf: (place: string, before: Tree) => string = (place) =>
+    describe: (place: string, before: Tree) => string = (place) =>
       `expected a unique name (already used by ${place})`,
   ) => {
     const before = places.get(text);
-    if (before !== undefined) add(path, messageOf(z.core.toDotPath(before), valueAt(tree, before)));
+    if (before !== undefined) add(path, describe(z.core.toDotPath(before), valueAt(tree, before)));
     else if (typeof text === 'string') places.set(text, path);
   };
   const panelNames = new Map<Tree, KeyPath>();

@@ -74,12 +74,12 @@ const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: str
   }).transform(apiKeyIn);
 
 /** A file in PEM, which TLS can use like this. */
-const pemFile = (expected: string, useOf: (content: string) => SecureContextOptions) =>
+const pemFile = (expected: string, toContext: (content: string) => SecureContextOptions) =>
   namedFile({
     kind: TLS_FILE,
     problem: (content) => {
       try {
-        return void createSecureContext(useOf(content));
+        return void createSecureContext(toContext(content));
       } catch {
         return `does not contain ${expected}`;
       }

@@ -3,7 +3,7 @@ import type { PanelConfig } from '../config/config.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/server.ts';
 import { type QuerySettings, type ServerTarget, shortId } from '../domain/server.ts';
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
-import { queryOf } from '../fleet/discovered-targets.ts';
+import { chooseQuery } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { queryPlace } from '../query/place.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rules-in-words.ts';
@@ -76,7 +76,7 @@ interface Selected {
 
 function selectedBy(rules: CompiledRules, server: ListedServer): Selected {
   const { rule, query } = rules.judge(server);
-  return { server, expectedBy: rule, rule: query, query: queryOf(query, server) };
+  return { server, expectedBy: rule, rule: query, query: chooseQuery(query, server) };
 }
 
 function expectations({ expect }: DiscoverRules, selected: readonly Selected[]): readonly Counted[] {

@@ -24,9 +24,9 @@ export function compileRules(
   { include, exclude, expect, query = [], labels, mode, maxServers }: DiscoverRules,
   isOurs: (server: ServerIdentity) => boolean = () => true,
 ) {
-  const [included, excluded] = [testsOf(include), testsOf(exclude)];
+  const [included, excluded] = [compileGlobs(include), compileGlobs(exclude)];
   const tested = <Rule extends { readonly match: ServerGlobs }>(rules: readonly Rule[]) =>
-    rules.map((rule) => ({ ...rule, tests: testsOf(rule.match) }));
+    rules.map((rule) => ({ ...rule, tests: compileGlobs(rule.match) }));
   const [expectations, queries, labelings] = [tested(expect), tested(query), tested(labels)];
   /** What the rules decide about a listed server. */
   const judge = (server: ListedServer) => {
@@ -70,11 +70,13 @@ function onceFor<Result>(read: (server: ListedServer) => Result): (server: Liste
 const OPTIONS = { nocase: true, dot: true, bash: true };
 
 /** One test for each key that has globs. */
-function testsOf(globs: ServerGlobs) {
+function compileGlobs(globs: ServerGlobs) {
   return MATCH_KEYS.flatMap((key) => {
     const fits = globs[key] && picomatch([...globs[key]], OPTIONS);
-    const valuesOf = ({ uuid, identifier, ...server }: ListedServer) =>
+    const fieldValues = ({ uuid, identifier, ...server }: ListedServer) =>
       key === 'id' ? [uuid, identifier, shortId({ id: uuid })] : [server[key] ?? []].flat();
-    return fits === undefined ? [] : [(server: ListedServer) => valuesOf(server).some((text) => fits(text))];
+    return fits === undefined
+      ? []
+      : [(server: ListedServer) => fieldValues(server).some((text) => fits(text))];
   });
 }

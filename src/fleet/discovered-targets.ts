@@ -18,21 +18,21 @@ export function mergeTargets(
   listed: readonly ListedServer[],
   rules: CompiledRules | undefined,
 ) {
-  const twinsOf = new Map<string, ListedServer[]>();
+  const twinsByIdentity = new Map<string, ListedServer[]>();
   for (const server of [...listed].sort((one, other) => (one.uuid < other.uuid ? -1 : 1))) {
     const identity = shortId({ id: server.uuid });
-    const twins = twinsOf.get(identity);
-    if (twins === undefined) twinsOf.set(identity, [server]);
+    const twins = twinsByIdentity.get(identity);
+    if (twins === undefined) twinsByIdentity.set(identity, [server]);
     else twins.push(server);
   }
   const owners = new Map(configured.map((target) => [shortId(target), target]));
   const own = configured.map((target) =>
-    completed(target, listingOf(target, twinsOf.get(shortId(target))), rules),
+    completed(target, findListed(target, twinsByIdentity.get(shortId(target))), rules),
   );
   const added: ServerTarget[] = [];
   const ambiguous: ListedServer[] = [];
   const leftOut: ListedServer[] = [];
-  for (const [identity, twins] of twinsOf) {
+  for (const [identity, twins] of twinsByIdentity) {
     const owner = owners.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
       // The panel responds for one of the servers with this short id, and it is unknown for which.
@@ -68,7 +68,7 @@ export function mergeTargets(
  * The server list's entry for a configured server; undefined if there is none or a short id is
  * ambiguous.
  */
-function listingOf({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
+function findListed({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
   if (uuid !== undefined) return twins.find((server) => server.uuid === uuid);
   return twins.length === 1 ? twins[0] : undefined;
 }
@@ -80,9 +80,9 @@ export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTar
     ['same_identifier', ambiguous, 'another UUID begins with the same 8 characters'],
   ] as const;
   return reasons.flatMap(([cause, servers, why]): readonly Problem[] => {
-    const nameOf = ({ name, uuid }: ListedServer) =>
+    const printedName = ({ name, uuid }: ListedServer) =>
       cause === 'same_identifier' ? `${name} (${uuid})` : name;
-    const names = servers.slice(0, NAMES_SHOWN).map(nameOf);
+    const names = servers.slice(0, NAMES_SHOWN).map(printedName);
     const detail = `${counted(servers.length, 'server')} left out (${why}); first: ${names.join(', ')}`;
     return servers.length === 0 ? [] : [{ cause, detail }];
   });
@@ -103,7 +103,7 @@ export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
  * A listed server as it is monitored: what the configuration or the rules determine takes
  * precedence over the server list.
  */
-function targetOf(server: ListedServer, own: ServerTarget): ServerTarget {
+function toTarget(server: ListedServer, own: ServerTarget): ServerTarget {
   const { identifier: _identifier, name: _name, daemon, ...facts } = server;
   const { memoryBytes: listed, diskBytes, cpuCores, swapBytes, ioWeight } = facts.limits;
   // The node grants somewhat more memory than the panel lists, so its own figure takes precedence
@@ -140,8 +140,8 @@ function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
   const { panel, mode } = rules;
   const { uuid: id, name } = server;
   const { expect, query, labels } = rules.judge(server);
-  const own = { panel, id, name, labels, expect, mode, limits: {}, query: queryOf(query, server) };
-  const target = targetOf(server, { ...own, isDiscovered: true });
+  const own = { panel, id, name, labels, expect, mode, limits: {}, query: chooseQuery(query, server) };
+  const target = toTarget(server, { ...own, isDiscovered: true });
   ofRules.set(server, target);
   return target;
 }
@@ -165,7 +165,7 @@ function completed(
   const isRenamed = rules !== undefined && isUnnamed(target);
   const last = COMPLETED.get(target);
   if (last?.server === server && last.isRenamed === isRenamed) return last.target;
-  const result = targetOf(server, isRenamed ? { ...target, name: server.name } : target);
+  const result = toTarget(server, isRenamed ? { ...target, name: server.name } : target);
   COMPLETED.set(target, { server, isRenamed, target: result });
   return result;
 }
@@ -174,7 +174,7 @@ function completed(
  * The query of a rule for this server; undefined if its type depends on an egg whose game isn't
  * known.
  */
-export function queryOf(
+export function chooseQuery(
   query: QuerySettings | undefined,
   { egg = '', namedPort }: ListedServer,
 ): QuerySettings | undefined {

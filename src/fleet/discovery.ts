@@ -215,7 +215,7 @@ export class Discovery {
     this.#walkedAt = startedAt;
     // The first pages show which servers there are, and on which nodes.
     const firstPages =
-      settings.discover === undefined ? pagesOf(this.#configured.length) : Number.POSITIVE_INFINITY;
+      settings.discover === undefined ? countPages(this.#configured.length) : Number.POSITIVE_INFINITY;
     const urgentPages = before.pages === 0 ? firstPages : 0;
     // All other pages are due together.
     const dueAt = startedAt + (isUrgent ? REPEAT_MS : settings.intervalMs);
@@ -325,7 +325,7 @@ export class Discovery {
    */
   #pace({ intervalMs, discover }: ListingSettings) {
     const most = this.#options.gateway.budget().limitPerMinute * LISTING_SHARE;
-    const ownPerMinute = (pagesOf(this.#configured.length) * 60_000) / intervalMs;
+    const ownPerMinute = (countPages(this.#configured.length) * 60_000) / intervalMs;
     const factsPerMinute = Math.max(ownPerMinute, FACTS_CALLS_PER_MINUTE);
     const mostPerMinute = discover === undefined ? Math.min(most, factsPerMinute) : most;
     const shortestMs = (Math.max(1, this.#state.pages) / mostPerMinute) * 60_000;
@@ -371,7 +371,7 @@ export class Discovery {
 }
 
 /** The number of pages that this many servers fill. */
-function pagesOf(servers: number): number {
+function countPages(servers: number): number {
   return Math.ceil(servers / LISTING_PAGE_SIZE);
 }
 

@@ -49,15 +49,15 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
 
   /** The value of one of the newest steps. */
   read(server: number, ring: number, step: number): number {
-    return this.#values[this.#placeOf(server, ring, step)] ?? Number.NaN;
+    return this.#values[this.#index(server, ring, step)] ?? Number.NaN;
   }
 
   write(server: number, ring: number, step: number, value: number): void {
-    this.#values[this.#placeOf(server, ring, step)] = value;
+    this.#values[this.#index(server, ring, step)] = value;
   }
 
   // When the clock begins, the steps before are negative.
-  #placeOf(server: number, ring: number, step: number): number {
+  #index(server: number, ring: number, step: number): number {
     return (server * this.#perServer + ring) * this.#steps + ((step + this.#steps) % this.#steps);
   }
 }

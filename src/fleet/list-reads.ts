@@ -81,7 +81,7 @@ export class ListReads {
   readonly #reads = new WeakMap<object, Reads>();
   /** The servers for which the queue was made. */
   #records: readonly ServerRecord[] = [];
-  #queue = queueOf([]);
+  #queue = dueFirst([]);
   #queued = 0;
   /**
    * A server without the permission was logged: others have the same reason, and there may be
@@ -114,7 +114,7 @@ export class ListReads {
   /** The server's list changed: it is read at once, but at most once a minute. */
   changed(record: Pick<ServerRecord, 'target'>): void {
     if (!this.isRead(record.target)) return;
-    const reads = this.#readsOf(record);
+    const reads = this.#findOrAdd(record);
     const now = this.#options.clock.now();
     if (reads.eventAt <= now) reads.eventAt = Math.max(now, reads.eventAt + EVENT_GAP_MS);
     if (reads.eventAt < reads.dueAt) this.#isDue(reads, reads.eventAt);
@@ -157,11 +157,11 @@ export class ListReads {
     const due: DueRead[] = [];
     for (const record of records) {
       if (!this.isRead(record.target)) continue;
-      const reads = this.#readsOf(record);
+      const reads = this.#findOrAdd(record);
       reads.listed = { record, records };
       due.push({ reads, dueAt: reads.dueAt, order: this.#nextOrder() });
     }
-    this.#queue = queueOf(due);
+    this.#queue = dueFirst(due);
   }
 
   #isDue(reads: Reads, dueAt: number): void {
@@ -220,7 +220,7 @@ export class ListReads {
     Object.assign(record, { [this.#options.what]: reading });
   }
 
-  #readsOf(record: Pick<ServerRecord, 'target'>): Reads {
+  #findOrAdd(record: Pick<ServerRecord, 'target'>): Reads {
     const before = { dueAt: this.#options.clock.now(), eventAt: Number.NEGATIVE_INFINITY };
     const reads = this.#reads.get(record) ?? { ...before, isFirst: true, failures: 0, listed: undefined };
     this.#reads.set(record, reads);
@@ -228,7 +228,7 @@ export class ListReads {
   }
 }
 
-function queueOf(reads: DueRead[]): TinyQueue<DueRead> {
+function dueFirst(reads: DueRead[]): TinyQueue<DueRead> {
   return new TinyQueue(reads, (one, other) => one.dueAt - other.dueAt || one.order - other.order);
 }
 

@@ -65,12 +65,12 @@ export async function walkListing(
         if (server === undefined) {
           bad += 1;
           for (const id of [listed.identifier, listed.uuid]) unreadable.add(shortId({ id }));
-        } else found.set(server.uuid, latestOf(server, known.get(server.uuid)?.entry));
+        } else found.set(server.uuid, keepIfSame(server, known.get(server.uuid)?.entry));
       }
       // A later page that reports fewer pages doesn't end the walk: servers on unread pages may
       // still exist.
       pages = Math.max(pages, answer.totalPages);
-      flaw = flawOf(page, bad, answer.totalPages) ?? flaw;
+      flaw = checkPage(page, bad, answer.totalPages) ?? flaw;
     } catch (error) {
       failures.push(error instanceof Error ? error : new Error(String(error)));
     }
@@ -84,12 +84,12 @@ export async function walkListing(
   };
 }
 
-function latestOf(server: ListedServer, known: ListedServer | undefined): ListedServer {
+function keepIfSame(server: ListedServer, known: ListedServer | undefined): ListedServer {
   return known !== undefined && isSame(known, server) ? known : server;
 }
 
 /** What is wrong with a page that was read. */
-function flawOf(page: number, bad: number, totalPages: number): Error | undefined {
+function checkPage(page: number, bad: number, totalPages: number): Error | undefined {
   const isLong = totalPages > MAX_PAGES;
   if (!isLong && bad === 0) return undefined;
   const detail = isLong

@@ -53,7 +53,7 @@ export class MemberIndex {
   readonly #unpolled = new Set<Member>();
 
   add(member: Member): void {
-    this.#become(member, this.#facts.get(member.record)?.facts, factsOf(member));
+    this.#become(member, this.#facts.get(member.record)?.facts, readFacts(member));
   }
 
   remove(member: Member): void {
@@ -74,7 +74,7 @@ export class MemberIndex {
       facts.node === node &&
       facts.id === target.id &&
       facts.isOnlyPolled === (target.mode === 'poll');
-    if (!isSame) this.#become(member, facts, factsOf(member));
+    if (!isSame) this.#become(member, facts, readFacts(member));
   }
 
   withId(id: string): Member | undefined {
@@ -118,7 +118,7 @@ export class MemberIndex {
   }
 }
 
-function factsOf({ record }: Member): Facts {
+function readFacts({ record }: Member): Facts {
   const { target, node, status } = record;
   return {
     id: target.id,

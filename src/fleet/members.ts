@@ -85,7 +85,7 @@ export class Members {
       unknownState: unknownStateLog(serverLog),
     };
     this.#configured = settings;
-    this.#staleness = stalenessOf(settings);
+    this.#staleness = staleAfter(settings);
     this.#surroundings = new PanelSurroundings(options);
     const surroundings = this.surroundings.bind(this);
     const shown = (record: SessionRecord) => this.#index.update(record);
@@ -115,7 +115,7 @@ export class Members {
     this.#configured = settings;
     this.#sessions.settings = settings;
     this.#paced = undefined;
-    this.#staleness = stalenessOf(settings);
+    this.#staleness = staleAfter(settings);
     for (const record of this.records) record.staleness = this.#staleness;
     this.changed();
   }
@@ -271,7 +271,7 @@ function hasNoData({ status: { condition } }: ServerRecord): boolean {
 }
 
 /** When samples by socket and by poll are stale. */
-function stalenessOf(intervals: PollIntervals): Staleness {
+function staleAfter(intervals: PollIntervals): Staleness {
   return { socket: intervals.stalenessMs, poll: polledStalenessMs(intervals) };
 }
 

@@ -55,7 +55,7 @@ export class NeedsWatch {
    * logged: a limit may still be unknown.
    */
   get problems(): readonly Problem[] {
-    return this.#logged === undefined ? [] : this.#problemsOf(this.#options.needs());
+    return this.#logged === undefined ? [] : this.#findProblems(this.#options.needs());
   }
 
   /** The servers or the limit may have changed. */
@@ -79,7 +79,7 @@ export class NeedsWatch {
     this.#cancelLine?.();
   }
 
-  #problemsOf(needs: Needs): readonly Problem[] {
+  #findProblems(needs: Needs): readonly Problem[] {
     const { gateway, socketLimit } = this.#options;
     const problems = [descriptorProblem(needs, socketLimit), budgetProblem(needs, gateway.budget())];
     return problems.filter((problem) => problem !== undefined);
@@ -92,7 +92,7 @@ export class NeedsWatch {
     const { limitPerMinute, knownLimitPerMinute: limit } = gateway.budget();
     const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(requiredCallsPerMinute)];
     const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
-    const problems = this.#problemsOf(needs);
+    const problems = this.#findProblems(needs);
     const causes = problems.map(({ cause }) => cause);
     const state = JSON.stringify([servers, sockets, polls, budgetPerMinute, causes]);
     if (state === this.#logged) return;
@@ -101,13 +101,13 @@ export class NeedsWatch {
     this.#logProblems(problems, fields);
     if (problems.length > 0) return;
     const rate = `using up to ${budgetPerMinute}${limit === undefined ? '' : ` of ${limit}`} calls per minute`;
-    const line = `panel ${panel}: ${collectionOf(needs)}; ${rate}`;
+    const line = `panel ${panel}: ${describeCollection(needs)}; ${rate}`;
     this.#cancelLine = clock.schedule(SETTLING_MS, () => log.info(fields, line));
   }
 }
 
 /** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
-function collectionOf({ servers, requiredSockets: sockets, polls }: Needs): string {
+function describeCollection({ servers, requiredSockets: sockets, polls }: Needs): string {
   const all = counted(servers, 'server');
   const blocked = servers - sockets - polls;
   const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;

@@ -48,7 +48,7 @@ export function isStreamed({ mode, blocked }: Pick<ServerTarget, 'mode' | 'block
  * What these servers need, beside calls for lists; pure arithmetic. A server that the panel blocks
  * needs nothing. `isByNode` if the panel lists the resources of all of a node's servers.
  */
-export function needsOf(
+export function countNeeds(
   servers: readonly Pick<ServerTarget, 'mode' | 'blocked' | 'nodeId'>[],
   pollIntervalMs: number,
   listsPerMinute: number,

@@ -12,7 +12,7 @@ import { Discovery } from './discovery.ts';
 import { type IntervalSettings, LISTS, type ListName } from './list-of-server.ts';
 import { ListReads } from './list-reads.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';
-import { type Needs, needsOf, type SharedSockets } from './needs.ts';
+import { countNeeds, type Needs, type SharedSockets } from './needs.ts';
 import { NeedsWatch } from './needs-watch.ts';
 import { nodeReadings } from './node-readings.ts';
 import { type NodesApi, type NodesSettings, NodeWatch } from './node-watch.ts';
@@ -284,7 +284,7 @@ export class PanelFleet {
       return counted.needs;
     const servers = records.map(({ target }) => target);
     const listsPerMinute = lists.reduce((sum, list) => sum + (list?.wantedPerMinute(servers) ?? 0), 0);
-    const needs = needsOf(servers, pollIntervalMs, listsPerMinute, isPolledByNode);
+    const needs = countNeeds(servers, pollIntervalMs, listsPerMinute, isPolledByNode);
     this.#counted = { basis, needs };
     return needs;
   }

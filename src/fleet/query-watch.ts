@@ -157,7 +157,7 @@ export class QueryWatch {
     let dueAt = clock.now() + random() * intervalMs;
     for (;;) {
       await sleep(clock, dueAt - clock.now(), scope.signal);
-      const run = this.#runOf(server);
+      const run = this.#queriedRun(server);
       if (run === undefined) history = undefined;
       // A new run starts without the history of the last.
       else if (run !== history?.run) history = { run, since: clock.now(), failures: 0, rests: 0, tookMs: 0 };
@@ -170,7 +170,7 @@ export class QueryWatch {
   }
 
   /** The run of the server that may be queried now; undefined while it isn't running. */
-  #runOf(server: QueriedServer): number | undefined {
+  #queriedRun(server: QueriedServer): number | undefined {
     const { clock, isListingPending } = this.#options;
     const run = server.runAt(clock.now());
     if (run === undefined) server.query = undefined;
@@ -187,7 +187,7 @@ export class QueryWatch {
     const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
     const late = () => new Error('the query takes too long');
     const attempt = async (longestMs: number): Promise<QueryEnd> => {
-      if (this.#runOf(queries.server) !== history.run) return 'skipped';
+      if (this.#queriedRun(queries.server) !== history.run) return 'skipped';
       return bounded({ clock, signal }, longestMs, late, (scope) => this.#ask(queries, history, scope));
     };
     const inSeat = (longestMs: number) => this.#seats.add(() => attempt(longestMs), { signal });

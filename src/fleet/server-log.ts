@@ -82,7 +82,7 @@ function writeOthers(log: Logger, { level, total, others }: Minute): void {
   const node = nodes.length === 1 ? nodes[0] : undefined;
   log[level](
     { panel, event, cause, node, servers: others.size, events, first: names.slice(0, NAMES_SHOWN) },
-    `${others.size} more ${what}${times} (${firstNames(names)})${reasonOf(first, nodes)}${ending}`,
+    `${others.size} more ${what}${times} (${firstNames(names)})${describeReason(first, nodes)}${ending}`,
   );
 }
 
@@ -98,7 +98,7 @@ function shownEvent({ event, cause }: ServerEventFields): ServerEvent {
 }
 
 /** Why it happened, and on which nodes, unless it concerns single servers. */
-function reasonOf({ event, cause }: ServerEventFields, nodes: readonly string[]): string {
+function describeReason({ event, cause }: ServerEventFields, nodes: readonly string[]): string {
   if (cause === undefined) return '';
   const { scope, title } = CAUSES[cause];
   // The event `closed` means the same as the cause `closed`.

@@ -41,7 +41,7 @@ import {
 import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
 import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
-import { known, reasonSince, snapshotOf, valid } from './snapshot.ts';
+import { known, reasonSince, takeSnapshot, valid } from './snapshot.ts';
 import { logStop } from './stop-log.ts';
 import { isStuck } from './stuck.ts';
 
@@ -160,7 +160,7 @@ export class ServerRecord implements ServerReading {
   }
 
   snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot {
-    return snapshotOf(this, clock, {
+    return takeSnapshot(this, clock, {
       now,
       isFresh: this.isFresh(now),
       inStateMs: this.#inStateMs(now),

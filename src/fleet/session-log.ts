@@ -23,7 +23,7 @@ export function sessionLog(log: Logger): SessionLog {
   return {
     conditionChanged: ({ target, node }, change) => {
       const { condition, problem } = change.now;
-      const { event, level, text } = lineOf(change, target.mode);
+      const { event, level, text } = describeChange(change, target.mode);
       const { cause, detail } = problem ?? {};
       const fields = { ...serverFields(target, node), event, condition, cause, detail };
       log[level](fields, `server ${target.name}${text}`);
@@ -35,7 +35,7 @@ export function sessionLog(log: Logger): SessionLog {
   };
 }
 
-function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionMode): SessionLine {
+function describeChange({ before, now, hasStreamed }: ConditionChange, mode: CollectionMode): SessionLine {
   const { condition, problem, blocked } = now;
   const wasLost = before.condition === 'failing' || before.condition === 'blocked';
   const wasFallback = before.condition === 'polling' && before.problem !== undefined;
@@ -56,7 +56,7 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
       problem.cause === 'closed'
         ? `: ${problem.detail}; reconnecting`
         : ` can't be monitored: ${withRemedy(problem)}`;
-    return { event, level: levelOf(problem), text };
+    return { event, level: chooseLevel(problem), text };
   }
   // A failure was logged with this cause: that the polls are refused for it as well is no second
   // warning.
@@ -65,10 +65,10 @@ function lineOf({ before, now, hasStreamed }: ConditionChange, mode: CollectionM
   // The panel's own message often contains the state already.
   const named = problem.detail.toLowerCase().includes(reason) ? '' : ` (${reason})`;
   const text = ` is blocked${named}: ${withRemedy(problem)}`;
-  return { event: 'blocked', level: isRepeated ? 'debug' : levelOf(problem), text };
+  return { event: 'blocked', level: isRepeated ? 'debug' : chooseLevel(problem), text };
 }
 
-function levelOf({ cause }: Problem): SessionLine['level'] {
+function chooseLevel({ cause }: Problem): SessionLine['level'] {
   const { scope, severity } = CAUSES[cause];
   if (scope === 'panel' || scope === 'key') return 'debug';
   // A socket that was closed is reconnected at once: if that fails, the cause of that failure is

@@ -42,13 +42,13 @@ interface Facts {
 }
 
 /** The snapshot of a record; pure. */
-export function snapshotOf(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts: Facts): Snapshot {
+export function takeSnapshot(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts: Facts): Snapshot {
   const { target, status } = record;
   const { now, isFresh, inStateMs, isExpected, samples, power, history, unwantedStops, query } = facts;
   const origin = clock.toUnixMs(0);
   const { limits } = target;
   const { state, since, lastStop: last } = power;
-  const lastStop = last && stopOf(last, origin);
+  const lastStop = last && showStop(last, origin);
   const isBlocked = status.condition === 'blocked';
   const all = samples ?? NO_SAMPLES;
   const fresh = isFresh ? all : NO_SAMPLES;
@@ -105,7 +105,7 @@ export function snapshotOf(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts:
     last_stop: lastStop,
     off_reason: isOff(state) ? reasonSince(since, last) : undefined,
     is_stop_awaited: record.awaitsNotice,
-    unwanted_stops: unwantedStops.map((stop) => stopOf(stop, origin)),
+    unwanted_stops: unwantedStops.map((stop) => showStop(stop, origin)),
     last_exit_code: power.lastExitCode,
     automatic_restart_aborted: Number(power.isRestartAborted),
     running_seconds_total: all.runningMs / 1_000,
@@ -148,7 +148,7 @@ function unixSeconds(monotonicMs: number, originMs: number): number {
   return Math.round(originMs + monotonicMs) / 1_000;
 }
 
-function stopOf({ at, reason, exitCode, whileDown }: LastStop, originMs: number): ShownStop {
+function showStop({ at, reason, exitCode, whileDown }: LastStop, originMs: number): ShownStop {
   const stop = { timestamp_seconds: unixSeconds(at, originMs), reason, exit_code: exitCode };
   return whileDown ? { ...stop, while_exporter_down: whileDown } : stop;
 }

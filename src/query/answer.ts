@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Problem } from '../domain/problems.ts';
 import { inScope, sleep } from '../domain/time.ts';
-import { playersOf } from './counts.ts';
+import { countPlayers } from './counts.ts';
 import { Network } from './network.ts';
 import { PROTOCOLS } from './protocols.ts';
 import type { ReceptionOptions } from './reception.ts';
@@ -28,7 +28,7 @@ export function answerTo(
     const headStart = () => sleep(clock, question.headStartMs, scope.signal);
     const cancel = clock.schedule(DEADLINE_MS, () => scope.abort());
     try {
-      return await firstOf(question.ways, ask, headStart);
+      return await firstAnswer(question.ways, ask, headStart);
     } catch {
       return { query_problem: combined(failures) };
     } finally {
@@ -50,7 +50,7 @@ function combined(failures: readonly QueryError[]): Problem {
  * The first response. A later way is tried once the earlier ones have failed or had their head
  * start.
  */
-async function firstOf(
+async function firstAnswer(
   [way, ...later]: readonly Way[],
   ask: (way: Way) => Promise<Answer>,
   headStart: () => Promise<void>,
@@ -58,7 +58,7 @@ async function firstOf(
   if (way === undefined) throw new QueryError();
   const asked = ask(way);
   const early = await Promise.race([asked, headStart()]).catch(() => undefined);
-  return early ?? Promise.any([asked, firstOf(later, ask, headStart)]);
+  return early ?? Promise.any([asked, firstAnswer(later, ask, headStart)]);
 }
 
 /** Queries a server in one way, until its protocol ends, the network fails or the signal aborts. */
@@ -67,7 +67,7 @@ function askIn(way: Way, options: ReceptionOptions, signal: AbortSignal): Promis
     const network = new Network(way, scope, options);
     try {
       const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
-      const players = playersOf(counts ?? {});
+      const players = countPlayers(counts ?? {});
       // Whether the last response took too much is known a turn later.
       await Promise.race([network.failure, turn()]);
       return { ...players, way };

@@ -77,20 +77,20 @@ async function questionFor(
   const place = queryPlace(server);
   if ('cause' in place) return place;
   const type = server.query?.type ?? '';
-  const addressesOf = (host: string) => allowedAddresses(host, policy, (name) => resolve(name, signal));
-  let addresses = await addressesOf(place.host);
+  const findAddresses = (host: string) => allowedAddresses(host, policy, (name) => resolve(name, signal));
+  let addresses = await findAddresses(place.host);
   // As players' clients do it. A name that wasn't resolved in time leaves no time for this.
   const isUnknown = 'cause' in addresses && addresses.cause === 'query_dns' && !signal.aborted;
   const service = `_minecraft._tcp.${place.host}`;
   const found =
     isUnknown && type === 'minecraft' ? await untilAborted(findService(service), signal) : undefined;
-  if (found !== undefined) addresses = await addressesOf(found.name);
+  if (found !== undefined) addresses = await findAddresses(found.name);
   if ('cause' in addresses) return addresses;
   const isOthers = (port: number) => isTaken(server, port);
   // The server list's ports are those of the server list's address.
   const more = found === undefined ? server : {};
-  const ways = waysOf(type, addresses, { ...place, port: found?.port ?? place.port }, more, isOthers);
-  if (ways.length > 0) return questionOf(ways, earliest);
+  const ways = listWays(type, addresses, { ...place, port: found?.port ?? place.port }, more, isOthers);
+  if (ways.length > 0) return composeQuestion(ways, earliest);
   return { cause: 'query_no_answer', detail: 'not queried: its ports belong to other servers' };
 }
 
@@ -117,7 +117,7 @@ const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, te
  * server's variables contains, at the port that players connect to, at the ports derived from it,
  * and at the server's other ports; never at the port of another server.
  */
-export function waysOf(
+export function listWays(
   type: string,
   ips: readonly string[],
   { host: hostname, port: own, isQueryPort }: Place,
@@ -148,7 +148,7 @@ const HEAD_START_MS = 800;
  * never responds in place of a slow one. Once a way has led to a response, later ones are no longer
  * tried.
  */
-export function questionOf(ways: readonly Way[], earliest: Way | undefined): Question {
+export function composeQuestion(ways: readonly Way[], earliest: Way | undefined): Question {
   const known = ways.findIndex((way) => isDeepStrictEqual(way, earliest));
   return known === -1
     ? { ways, headStartMs: DEADLINE_MS / ways.length }

@@ -2,7 +2,7 @@
 
 import { type Answer, QueryError } from './ways.ts';
 
-export function playersOf({ players, bots: given, maxPlayers, isHidden = false }: Counts): Answer {
+export function countPlayers({ players, bots: given, maxPlayers, isHidden = false }: Counts): Answer {
   if (isHidden) return {};
   const count = toCount(players);
   const bots = toCount(given);

@@ -62,7 +62,7 @@ const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
 
 const TYPE_BY_GAME = new Map([
-  ...[...TYPES].map(([type, { name }]) => [nameOf(name), type] as const),
+  ...[...TYPES].map(([type, { name }]) => [plainName(name), type] as const),
   ...[...TYPES.keys()].map((type) => [type, type] as const),
 ]);
 
@@ -81,30 +81,30 @@ export const TYPE_BY_NAME: ReadonlyMap<string, string> = new Map(
  * use Valve's protocol.
  */
 export function typeOfEgg(egg: string, hasQueryPort = false): string | undefined {
-  const known = TYPE_BY_GAME.get(nameOf(egg)) ?? TYPE_BY_NAME.get(beginningOf(egg) ?? '');
+  const known = TYPE_BY_GAME.get(plainName(egg)) ?? TYPE_BY_NAME.get(knownBeginning(egg) ?? '');
   const type = known ?? (hasQueryPort ? 'a2s' : NONE);
   return type === NONE ? undefined : type;
 }
 
 /** Is it the egg of a proxy? */
 export function isProxy(egg: string): boolean {
-  return PROXIES.split(' ').includes(beginningOf(egg) ?? '');
+  return PROXIES.split(' ').includes(knownBeginning(egg) ?? '');
 }
 
 /** The longest beginning of an egg's name that is known. */
-function beginningOf(egg: string): string | undefined {
-  const beginnings = wordsOf(egg).map((_, index, words) => words.slice(0, index + 1).join(''));
+function knownBeginning(egg: string): string | undefined {
+  const beginnings = splitName(egg).map((_, index, words) => words.slice(0, index + 1).join(''));
   return beginnings.findLast((beginning) => TYPE_BY_NAME.has(beginning));
 }
 
 /** The words of a name, which only separators part: TS3MusicBot is one, and Garry's another. */
-function wordsOf(name: string): readonly string[] {
+function splitName(name: string): readonly string[] {
   const plain = name.toLowerCase().replaceAll(/['’]/g, '');
   return plain.match(/[a-z\d]+/g) ?? [];
 }
 
 /** The name of a game without what eggs add to it. */
-function nameOf(name: string): string {
-  const words = wordsOf(name).filter((word) => !/^(?:dedicated|servers?|proton|wine)$/.test(word));
+function plainName(name: string): string {
+  const words = splitName(name).filter((word) => !/^(?:dedicated|servers?|proton|wine)$/.test(word));
   return words.join('');
 }

@@ -28,14 +28,14 @@ export function listedPorts(panel: string, servers: Iterable<ListedAddress>) {
   const ownersAt = new Map<string, string>();
   for (const server of servers) {
     const { uuid, node, otherPorts = [] } = server;
-    const { host, port = [] } = endpointOf(server);
+    const { host, port = [] } = serverEndpoint(server);
     const places = [`host ${host}`, `${panel}'s node ${node}`];
     if (isIP(host) === 0) places.push(`names on ${panel}'s node ${node}`);
     for (const at of places.flatMap((place) => [port, otherPorts].flat().map((own) => `${place}:${own}`)))
       ownersAt.set(at, (ownersAt.get(at) ?? uuid) === uuid ? uuid : SEVERAL);
   }
   return (server: ServerAtAddress, port: number): boolean => {
-    const { host, port: own } = endpointOf(server);
+    const { host, port: own } = serverEndpoint(server);
     const node = `${server.panel}'s node ${server.node}`;
     const onNode = isIP(host) === 0 ? node : `names on ${node}`;
     const owners = [`host ${host}`, onNode].map((place) => ownersAt.get(`${place}:${port}`) ?? server.uuid);
@@ -43,7 +43,7 @@ export function listedPorts(panel: string, servers: Iterable<ListedAddress>) {
   };
 }
 
-function endpointOf({ address, allocation = address }: Pick<ServerAtAddress, 'address' | 'allocation'>) {
+function serverEndpoint({ address, allocation = address }: Pick<ServerAtAddress, 'address' | 'allocation'>) {
   const { host = '', port } = (allocation === undefined ? undefined : parseEndpoint(allocation)) ?? {};
   return { host, port };
 }

@@ -105,7 +105,7 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
     const address = isIPv6(ip) ? `[${ip}]` : ip;
     const newReader = protocol.reader.bind(protocol);
     // Everything that the library uses for network access is replaced.
-    Object.assign(protocol, methodsOf(network), METHODS[name]?.(network), {
+    Object.assign(protocol, networkMethods(network), METHODS[name]?.(network), {
       options: {
         host: hostname === ip ? address : hostname,
         address,
@@ -127,7 +127,7 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
 }
 
 /** The methods of the library's base class that use the network. */
-function methodsOf(network: Network) {
+function networkMethods(network: Network) {
   return {
     udpSend: network.udpSend.bind(network),
     withTcp: network.withTcp.bind(network),

@@ -33,19 +33,19 @@ export const STATUS_ROWS = {
   'blocked in the list, but its socket streams': ({ seen: { target }, state }) => {
     if (target.blocked === undefined || !isLive(state.machine)) return undefined;
     const detail = `${listedAs(target.blocked)}, but the console socket streams`;
-    return statusOf('streaming', { cause: target.blocked, detail });
+    return withProblem('streaming', { cause: target.blocked, detail });
   },
   'blocked in the list': ({ seen: { target } }) =>
     target.blocked && blockedBy({ cause: target.blocked, detail: listedAs(target.blocked) }),
   streaming: ({ state: { machine } }) =>
-    isLive(machine) ? statusOf('streaming', machine.problem) : undefined,
+    isLive(machine) ? withProblem('streaming', machine.problem) : undefined,
   polled: ({ polling, result, seen, socketProblem }) =>
     polling && result.type === 'answered' && seen.polls.heldBy === undefined
-      ? statusOf('polling', socketProblem)
+      ? withProblem('polling', socketProblem)
       : undefined,
   'the panel or its key fails': ({ state, refused, seen: { sockets } }) =>
     mayBeOfPanel(refused?.reason) && state.machine.name !== 'idle' && isOfPanel(sockets.heldBy)
-      ? statusOf('failing', sockets.heldBy)
+      ? withProblem('failing', sockets.heldBy)
       : undefined,
   'refused twice': ({ refused, result, socketProblem }) => {
     if (refused === undefined || result.type !== 'refused') return undefined;
@@ -57,7 +57,7 @@ export const STATUS_ROWS = {
   // is shown even if a poll fails, because it lasts and is more specific.
   'console refused': ({ refused, seen: { target }, socketProblem }) =>
     refused !== undefined && (refused.reason === undefined || (refused.pollable && target.mode === 'auto'))
-      ? statusOf('failing', socketProblem)
+      ? withProblem('failing', socketProblem)
       : undefined,
   'socket refused': ({ refused, socketProblem }) => refused && blockedBy(socketProblem),
   'polls refused': ({ polling, result, state }) =>
@@ -65,13 +65,13 @@ export const STATUS_ROWS = {
       ? blockedBy(result.problem)
       : undefined,
   'polls fail': ({ socketProblem, pollProblem }) =>
-    pollProblem && statusOf('failing', moreExact(socketProblem, pollProblem)),
+    pollProblem && withProblem('failing', moreExact(socketProblem, pollProblem)),
   // A socket that was moved to another node soon after a failure reconnects without a problem of
   // its own, and one that is tried because what prevented it is over hasn't failed again.
   'socket fails': ({ state: { machine }, seen: { sockets }, socketProblem }) => {
     if (machine.name === 'idle' || socketProblem === undefined) return undefined;
     const isFailing = hasFailed(machine) || sockets.heldBy !== undefined;
-    return isFailing ? statusOf('failing', socketProblem) : undefined;
+    return isFailing ? withProblem('failing', socketProblem) : undefined;
   },
   // The panel or its node has to respond first.
   'still blocked': ({ state: { status } }) => (status.condition === 'blocked' ? status : undefined),
@@ -91,7 +91,7 @@ export function collectionStatus(evidence: Evidence): CollectionStatus {
   return { condition: 'connecting' };
 }
 
-export function evidenceOf(
+export function gatherEvidence(
   state: SessionState,
   seen: Surroundings,
   { polling, result }: Pick<Evidence, 'polling' | 'result'>,
@@ -130,11 +130,11 @@ function isOfPanel(problem: Problem | undefined): boolean {
   return scope === 'panel' || scope === 'key';
 }
 
-function statusOf(condition: Condition, problem: Problem | undefined): CollectionStatus {
+function withProblem(condition: Condition, problem: Problem | undefined): CollectionStatus {
   return problem === undefined ? { condition } : { condition, problem };
 }
 
 /** The problem that is shown has to be the one behind the reason. */
 function blockedBy(problem: Problem | undefined): CollectionStatus {
-  return { ...statusOf('blocked', problem), blocked: lastingRefusal(problem)?.reason };
+  return { ...withProblem('blocked', problem), blocked: lastingRefusal(problem)?.reason };
 }

@@ -171,7 +171,7 @@ export class FrameReader {
           break;
         }
         const next = content + contentLength(bytes, at);
-        const kind = this.#kindOf(bytes, at, next - content);
+        const kind = this.#classify(bytes, at, next - content);
         if (kind === 'for ws') this.#isForWs = true;
         else if (kind === 'too long') this.#skipNext(next - at);
         else if (next > end) this.#length = next - at;
@@ -185,7 +185,7 @@ export class FrameReader {
   }
 
   /** The kind of the frame that begins here and has so much content. */
-  #kindOf(bytes: Buffer, at: number, length: number): Kind {
+  #classify(bytes: Buffer, at: number, length: number): Kind {
     const first = bytes[at] ?? 0;
     if (first === TEXT || first === BINARY) {
       // ws reports a message within another.
@@ -213,7 +213,7 @@ export class FrameReader {
     const frame = this.#unfinished;
     const length = this.#length;
     this.#forgetUnfinished();
-    return this.#take(this.#kindOf(frame, 0, length - headerLength(frame, 0)), frame, 0, length);
+    return this.#take(this.#classify(frame, 0, length - headerLength(frame, 0)), frame, 0, length);
   }
 
   /** Adds what has arrived of the unfinished frame; returns the offset of what follows. */

@@ -32,7 +32,7 @@ export const SILENCE_MS = 15_000;
  * What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as
  * is all here.
  */
-export function timersOf(state: MachineState, heardAt: number): readonly Timer[] {
+export function listTimers(state: MachineState, heardAt: number): readonly Timer[] {
   const timers: Timer[] = [];
   if ('dueAt' in state && state.dueAt < Number.POSITIVE_INFINITY)
     timers.push({ type: 'due', at: state.dueAt });
@@ -41,7 +41,7 @@ export function timersOf(state: MachineState, heardAt: number): readonly Timer[]
 }
 
 /** What is to be done when one state follows another. */
-export function effectsOf(before: MachineState, after: MachineState): readonly MachineEffect[] {
+export function listEffects(before: MachineState, after: MachineState): readonly MachineEffect[] {
   const effects: MachineEffect[] = [];
   const keepsSocket = hasSocket(before) && hasSocket(after) && after.epoch === before.epoch;
   if (isFetching(before) && !isFetching(after)) effects.push({ type: 'abortFetch' });

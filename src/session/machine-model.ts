@@ -154,7 +154,7 @@ export function offeredToken(state: MachineState): Token | undefined {
 }
 
 /** The token that the node got last, or will get first. */
-export function tokenOf(state: MachineState): Token | undefined {
+export function currentToken(state: MachineState): Token | undefined {
   return offeredToken(state) ?? ('token' in state ? state.token : undefined);
 }
 

@@ -76,16 +76,16 @@ export function connect(
   { token, reused }: { readonly token: Token; readonly reused: boolean },
   { now }: MachineContext,
 ): MachineState {
-  const attempt = { ...attemptOf(state), epoch: state.epoch + 1 };
+  const attempt = { ...attemptHistory(state), epoch: state.epoch + 1 };
   return { name: 'connecting', ...attempt, token, reused, connectsAt: now, dueAt: Number.POSITIVE_INFINITY };
 }
 
 export function fetchToken(from: AttemptState, { now }: MachineContext): MachineState {
-  return { name: 'fetchingToken', ...attemptOf(from), since: now };
+  return { name: 'fetchingToken', ...attemptHistory(from), since: now };
 }
 
 /** What is known about earlier attempts. */
-export function attemptOf({ epoch, failures, problem, wokenAt }: AttemptState): AttemptState {
+export function attemptHistory({ epoch, failures, problem, wokenAt }: AttemptState): AttemptState {
   return { epoch, failures, problem, wokenAt };
 }
 

@@ -4,7 +4,7 @@ import type { Failure, MachineEvent, MachineState, StateNamed } from './machine-
 import { keepStreaming, onJwtError, rejectRenewal, rejectToken, takeToken } from './machine-renewals.ts';
 import {
   ask,
-  attemptOf,
+  attemptHistory,
   connect,
   connectAgain,
   expire,
@@ -69,7 +69,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     authenticated: (state, _, { now: askedAt }) => {
       const { token, connectsAt } = state;
       // A running server sends its next statistics within a second; asking for them is faster.
-      return { ...attemptOf(state), name: 'opening', token, connectsAt, unanswered: 1, askedAt };
+      return { ...attemptHistory(state), name: 'opening', token, connectsAt, unanswered: 1, askedAt };
     },
     jwtError: rejectToken,
     daemonError: rejectToken,

@@ -6,7 +6,7 @@ import { isListed } from '../domain/server.ts';
 import { NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import { refusedRetryMs } from './backoff.ts';
-import { collectionStatus, evidenceOf } from './condition.ts';
+import { collectionStatus, gatherEvidence } from './condition.ts';
 import { lastingRefusal, mayBeOfPanel } from './lasting-refusal.ts';
 import {
   hasFailed,
@@ -39,7 +39,7 @@ export interface Plan {
 const NO_SOCKET: MachineEvent = { type: 'stop' };
 
 /** What a session has to do, and what it shows: follows from what is; pure. */
-export function planOf(state: SessionState, seen: Surroundings): Plan {
+export function makePlan(state: SessionState, seen: Surroundings): Plan {
   const { machine } = state;
   const from = seen.isRunning ? pollsFrom(state, seen) : undefined;
   const polling = from !== undefined && (from <= seen.now || machine.name === 'idle' || hasFailed(machine));
@@ -47,7 +47,7 @@ export function planOf(state: SessionState, seen: Surroundings): Plan {
   return {
     socket: socketPlan(machine, seen),
     poll: from === undefined ? undefined : pollPlan(state, from, seen),
-    status: collectionStatus(evidenceOf(state, seen, { polling, result })),
+    status: collectionStatus(gatherEvidence(state, seen, { polling, result })),
   };
 }
 

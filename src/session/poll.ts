@@ -64,7 +64,7 @@ export const NEVER_POLLED: PollState = {
 };
 
 /** The result of a poll that got this response, or failed. */
-export function resultOf(answer: Resources | Problem): EndedPoll {
+export function pollResult(answer: Resources | Problem): EndedPoll {
   const problem = problemIn(answer);
   if (problem === undefined) return { type: 'answered' };
   // A node that refuses the panel blocks none of its servers: its trials decide when to try again.

@@ -11,7 +11,7 @@ import {
   type PollPlan,
   type PollState,
   polledStalenessMs,
-  resultOf,
+  pollResult,
 } from './poll.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
 
@@ -73,7 +73,7 @@ export class Poller {
     const now = clock.now();
     if (!('cause' in answer)) this.#store(answer, startedAt, polledStalenessMs(plan, now - startedAt));
     const next = { now, random: random(), intervalMs: plan.pollIntervalMs };
-    this.#state = afterPoll(this.#stateNow, resultOf(answer), next);
+    this.#state = afterPoll(this.#stateNow, pollResult(answer), next);
     this.#owner.changed();
   }
 

@@ -2,7 +2,7 @@
 
 import type { CollectionStatus } from '../domain/reading.ts';
 import { isResting, type MachineState, socketState } from './machine-model.ts';
-import { declinesTrial, planOf } from './plan.ts';
+import { declinesTrial, makePlan } from './plan.ts';
 import { NEVER_POLLED } from './poll.ts';
 import { Poller } from './poller.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
@@ -48,7 +48,7 @@ export class Session {
     if (isRunning) this.#waitingSince ??= now;
     this.#isRunning = isRunning;
     const { machine } = this;
-    const { socket, poll, status } = planOf(this.#state, surroundings);
+    const { socket, poll, status } = makePlan(this.#state, surroundings);
     if (socket !== undefined) this.#streamer.happened(socket);
     // That was a change of its own, with everything that follows from it.
     if (this.machine !== machine) return;

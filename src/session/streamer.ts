@@ -11,8 +11,9 @@ import type { FrameHandler, JwtError } from '../panel/dialect.ts';
 import { neededBy } from './deadline.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { step } from './machine.ts';
-import { effectsOf, type MachineEffect, timersOf } from './machine-effects.ts';
+import { listEffects, listTimers, type MachineEffect } from './machine-effects.ts';
 import {
+  currentToken,
   type Failure,
   INITIAL_STATE,
   isAttempt,
@@ -21,7 +22,6 @@ import {
   isTokenRetry,
   type MachineEvent,
   type MachineState,
-  tokenOf,
   unansweredIn,
 } from './machine-model.ts';
 import type { MachineContext } from './machine-steps.ts';
@@ -79,7 +79,7 @@ export class Streamer implements SocketListener, FrameHandler {
     if (state === before) return;
     this.#machine = state;
     if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
-    for (const effect of effectsOf(before, state)) this.#run(effect);
+    for (const effect of listEffects(before, state)) this.#run(effect);
     this.#awaitsStats = unansweredIn(state) > 0;
     if (this.#fetch !== undefined && isTokenRetry(before) !== isTokenRetry(state))
       this.#context.panel.reclassify(this.#record.target.id);
@@ -100,7 +100,7 @@ export class Streamer implements SocketListener, FrameHandler {
 
   refused(refused: RefusedUpgrade): void {
     const { settings, sockets } = this.#context;
-    const proxied = sockets.isProxied(tokenOf(this.#machine)?.socketUrl ?? '');
+    const proxied = sockets.isProxied(currentToken(this.#machine)?.socketUrl ?? '');
     const way = { readUpgradeRefusal: sockets.codec.readUpgradeRefusal, origin: settings.origin, proxied };
     this.#ended(() => upgradeFailure(refused, way));
   }
@@ -173,7 +173,7 @@ export class Streamer implements SocketListener, FrameHandler {
 
   jwtError({ message, isFixable: fixable, answersToken }: JwtError): void {
     if (fixable) this.#record.interrupted();
-    const token = tokenOf(this.#machine)?.value;
+    const token = currentToken(this.#machine)?.value;
     const failure = () => jwtFailure(message, this.#context.sockets.codec, token);
     this.happened({ type: 'jwtError', epoch: this.#socketEpoch, fixable, answersToken, failure });
   }
@@ -229,7 +229,7 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   get #nextTimer() {
-    const [one, other] = timersOf(this.#machine, this.#lastStatsAt);
+    const [one, other] = listTimers(this.#machine, this.#lastStatsAt);
     return one !== undefined && other !== undefined && other.at < one.at ? other : one;
   }
 
@@ -252,7 +252,8 @@ export class Streamer implements SocketListener, FrameHandler {
   #reportChange(before: MachineState, now: MachineState): void {
     const wasOpen = isAttempt(before) || isLive(before);
     if (isLive(now) && !isLive(before)) this.#report(undefined);
-    else if (isResting(now) && wasOpen) this.#report(now.problem ?? 'withdrawn', tokenOf(before)?.socketUrl);
+    else if (isResting(now) && wasOpen)
+      this.#report(now.problem ?? 'withdrawn', currentToken(before)?.socketUrl);
     else if (wasOpen && (now.name === 'idle' || (isLive(before) && !isLive(now)))) this.#report('withdrawn');
   }
 

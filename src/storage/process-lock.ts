@@ -51,7 +51,7 @@ export class ProcessLock {
       if (this.#server !== undefined) {
         // Two processes that replace the same abandoned socket at once may both succeed: the next
         // check shows whose is left.
-        this.#inode = await inodeOf(this.#path);
+        this.#inode = await readInode(this.#path);
         return true;
       }
       if (await hasListener(address)) return false;
@@ -69,12 +69,12 @@ export class ProcessLock {
   }
 
   async #isOwn(): Promise<boolean> {
-    return (await inodeOf(this.#path)) === this.#inode;
+    return (await readInode(this.#path)) === this.#inode;
   }
 }
 
 /** Undefined without a file; Windows has none for a named pipe. */
-async function inodeOf(path: string): Promise<bigint | undefined> {
+async function readInode(path: string): Promise<bigint | undefined> {
   return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
 }
 

@@ -74,7 +74,7 @@ export class StateKeeper {
 
   /** What was kept of a server; only once, because it ages. */
   take(target: ServerTarget): KeptServer | undefined {
-    const key = keyOf(target);
+    const key = stateKey(target);
     const kept = this.#kept.get(key);
     if (kept === undefined || !isSameServer(kept, target)) return undefined;
     this.#kept.delete(key);
@@ -112,7 +112,7 @@ export class StateKeeper {
       await writeWhole(this.#file, stateText(this.#all(source)));
       this.#works();
     } catch (error) {
-      this.#warn(reasonOf(error), WRITABLE);
+      this.#warn(describeError(error), WRITABLE);
     }
   }
 
@@ -133,7 +133,7 @@ export class StateKeeper {
     try {
       await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
     } catch (error) {
-      this.#warn(reasonOf(error), WRITABLE);
+      this.#warn(describeError(error), WRITABLE);
       return false;
     }
     try {
@@ -143,8 +143,8 @@ export class StateKeeper {
     } catch (error) {
       // Not every file system can have sockets. Without a lock, two exporters would only replace
       // each other's whole files.
-      if (!UNWRITABLE.has(codeOf(error))) return true;
-      this.#warn(reasonOf(error), WRITABLE);
+      if (!UNWRITABLE.has(errorCode(error))) return true;
+      this.#warn(describeError(error), WRITABLE);
       return false;
     }
   }
@@ -157,7 +157,7 @@ export class StateKeeper {
       read = size > MAX_BYTES ? { problem: 'damaged' } : readStateText(await readFile(this.#file, 'utf8'));
     } catch (error) {
       // If there is no folder either, that was reported.
-      if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error))) this.#warn(reasonOf(error), WRITABLE);
+      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error))) this.#warn(describeError(error), WRITABLE);
       return;
     }
     if ('problem' in read) {
@@ -167,7 +167,7 @@ export class StateKeeper {
     const { servers } = read;
     const latest = servers.reduce((most, { seenAt }) => Math.max(most, seenAt), 0);
     const age = clock.toUnixMs(clock.now()) - latest;
-    for (const kept of servers) this.#kept.set(keyOf(kept), kept);
+    for (const kept of servers) this.#kept.set(stateKey(kept), kept);
     const fields = { file: this.#file, servers: servers.length };
     if (age < -SET_BACK_MS) {
       log.warn(
@@ -215,16 +215,16 @@ export class StateKeeper {
   }
 }
 
-function keyOf(server: Pick<KeptServer, 'panel' | 'id'>): string {
+function stateKey(server: Pick<KeptServer, 'panel' | 'id'>): string {
   return JSON.stringify([server.panel, shortId(server)]);
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }
 
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
+function describeError(error: unknown): string {
+  const code = errorCode(error);
   return REASONS[code] ?? code;
 }
 

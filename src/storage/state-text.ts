@@ -23,7 +23,7 @@ export function* stateText(servers: Iterable<KeptServer>): Generator<string, voi
     // The servers of a panel come one after another, so that its name is there once.
     if (count === 0 || server.panel !== panel) block += `${JSON.stringify({ panel: server.panel })}\n`;
     panel = server.panel;
-    block += `${lineOf(server)}\n`;
+    block += `${writeServer(server)}\n`;
     count += 1;
     if (count % BLOCK_SERVERS > 0) continue;
     hash.update(block);
@@ -35,7 +35,7 @@ export function* stateText(servers: Iterable<KeptServer>): Generator<string, voi
 }
 
 /** A server in one line; the oldest stops are left out if it would be too long. */
-function lineOf({ id, seenAt, power, uptime, unwantedStops = [], strip }: KeptServer): string {
+function writeServer({ id, seenAt, power, uptime, unwantedStops = [], strip }: KeptServer): string {
   for (let from = 0; ; from += 1) {
     const stops = unwantedStops.slice(from).map(stopItems);
     const line = JSON.stringify({
@@ -92,7 +92,7 @@ export type ReadState =
 /** Reads the text of a state file, whole or not at all. */
 export function readStateText(text: string): ReadState {
   const lines = text.split('\n');
-  const header = jsonOf(lines[0]);
+  const header = parseJson(lines[0]);
   if (isObject(header) && header['format'] === FORMAT && Number(header['version']) > VERSION)
     return { problem: 'of a later version' };
   const servers = isObject(header) && header['version'] === VERSION ? serversIn(text, lines) : undefined;
@@ -100,21 +100,21 @@ export function readStateText(text: string): ReadState {
 }
 
 function serversIn(text: string, lines: readonly string[]): readonly KeptServer[] | undefined {
-  const footer = jsonOf(lines.at(-2));
+  const footer = parseJson(lines.at(-2));
   if (lines.at(-1) !== '' || !isObject(footer)) return undefined;
   const checked = text.slice(0, text.length - (lines.at(-2)?.length ?? 0) - 1);
   if (createHash('sha256').update(checked).digest('hex') !== footer['sha256']) return undefined;
   const servers: KeptServer[] = [];
   let panel: unknown;
   // Much faster than line by line.
-  const values = jsonOf(`[${lines.slice(1, -2).join(',')}]`);
+  const values = parseJson(`[${lines.slice(1, -2).join(',')}]`);
   for (const value of Array.isArray(values) ? (values as readonly unknown[]) : []) {
     if (!isObject(value)) return undefined;
     if ('panel' in value) {
       ({ panel } = value);
       continue;
     }
-    const server = serverOf(value, panel);
+    const server = readServer(value, panel);
     if (server === undefined) return undefined;
     servers.push(server);
   }
@@ -127,7 +127,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function jsonOf(line = ''): unknown {
+function parseJson(line = ''): unknown {
   try {
     return JSON.parse(line);
   } catch {
@@ -138,18 +138,18 @@ function jsonOf(line = ''): unknown {
 /** Thrown by the readers below: something else wrote the file, with a valid checksum. */
 class Unreadable extends Error {}
 
-function serverOf(value: JsonObject, panel: unknown): KeptServer | undefined {
+function readServer(value: JsonObject, panel: unknown): KeptServer | undefined {
   const { id, seen, power, uptime, stops, strip } = value;
   if (typeof panel !== 'string' || typeof id !== 'string') return undefined;
   try {
     return {
       panel,
       id,
-      seenAt: numberOf(seen),
-      power: power === undefined ? undefined : powerOf(power),
-      uptime: uptime === undefined ? undefined : uptimeOf(uptime),
-      unwantedStops: stops === undefined ? undefined : listOf(stops).map(stopOf),
-      strip: strip === undefined ? undefined : stripOf(strip),
+      seenAt: readNumber(seen),
+      power: power === undefined ? undefined : readPower(power),
+      uptime: uptime === undefined ? undefined : readUptime(uptime),
+      unwantedStops: stops === undefined ? undefined : readList(stops).map(readStop),
+      strip: strip === undefined ? undefined : readStrip(strip),
     };
   } catch (error) {
     if (error instanceof Unreadable) return undefined;
@@ -157,34 +157,34 @@ function serverOf(value: JsonObject, panel: unknown): KeptServer | undefined {
   }
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new Unreadable();
   return value;
 }
 
-function numberOf(value: unknown): number {
+function readNumber(value: unknown): number {
   if (typeof value !== 'number') throw new Unreadable();
   return value;
 }
 
 function optional(value: unknown): number | undefined {
-  return value === null || value === undefined ? undefined : numberOf(value);
+  return value === null || value === undefined ? undefined : readNumber(value);
 }
 
-function itemOf<Item>(items: readonly Item[], index: unknown): Item {
-  const item = items[numberOf(index)];
+function readItem<Item>(items: readonly Item[], index: unknown): Item {
+  const item = items[readNumber(index)];
   if (item === undefined) throw new Unreadable();
   return item;
 }
 
-function powerOf(value: unknown): KeptPower {
+function readPower(value: unknown): KeptPower {
   const [state, sinceAgo, givenFlags, startedAgo, offSeenFromAgo, exitedAgo, diskFullAgo, code, stop] =
-    listOf(value);
-  const flags = numberOf(givenFlags);
+    readList(value);
+  const flags = readNumber(givenFlags);
   const has = (flag: number) => (flags & flag) !== 0;
   return {
-    state: itemOf(SERVER_STATES, state),
-    sinceAgo: numberOf(sinceAgo),
+    state: readItem(SERVER_STATES, state),
+    sinceAgo: readNumber(sinceAgo),
     startedAgo: optional(startedAgo),
     offSeenFromAgo: optional(offSeenFromAgo),
     exitedAgo: optional(exitedAgo),
@@ -193,32 +193,32 @@ function powerOf(value: unknown): KeptPower {
     isExpected: has(EXPECTED) ? true : has(NOT_EXPECTED) ? false : undefined,
     isRestartAborted: has(RESTART_ABORTED) || undefined,
     lastExitCode: optional(code),
-    lastStop: stop === null || stop === undefined ? undefined : stopOf(stop),
+    lastStop: stop === null || stop === undefined ? undefined : readStop(stop),
   };
 }
 
-function uptimeOf(value: unknown): KeptUptime {
-  const [uptimeMs, source, receivedAgo, measuredFromAgo] = listOf(value);
+function readUptime(value: unknown): KeptUptime {
+  const [uptimeMs, source, receivedAgo, measuredFromAgo] = readList(value);
   return {
-    uptimeMs: numberOf(uptimeMs),
-    source: itemOf(SOURCES, source),
-    receivedAgo: numberOf(receivedAgo),
-    measuredFromAgo: numberOf(measuredFromAgo),
+    uptimeMs: readNumber(uptimeMs),
+    source: readItem(SOURCES, source),
+    receivedAgo: readNumber(receivedAgo),
+    measuredFromAgo: readNumber(measuredFromAgo),
   };
 }
 
-function stopOf(value: unknown): KeptStop {
-  const [ago, reason, exitCode, whileDown] = listOf(value);
+function readStop(value: unknown): KeptStop {
+  const [ago, reason, exitCode, whileDown] = readList(value);
   return {
-    ago: numberOf(ago),
-    reason: itemOf(STOP_REASONS, reason),
+    ago: readNumber(ago),
+    reason: readItem(STOP_REASONS, reason),
     exitCode: optional(exitCode),
     whileDown: whileDown === 1 || undefined,
   };
 }
 
-function stripOf(value: unknown): KeptStrip {
-  const [ago, steps] = listOf(value);
+function readStrip(value: unknown): KeptStrip {
+  const [ago, steps] = readList(value);
   if (typeof steps !== 'string') throw new Unreadable();
-  return { ago: numberOf(ago), steps };
+  return { ago: readNumber(ago), steps };
 }

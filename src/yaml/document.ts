@@ -56,17 +56,17 @@ export class YamlDocument {
   }
 
   /** The position of a value or its key; if there is none, that of the nearest value around it. */
-  placeOf(path: KeyPath, of: 'key' | 'value' = 'value'): Position {
+  findPosition(path: KeyPath, of: 'key' | 'value' = 'value'): Position {
     const around = path.slice(0, -1);
     const map = of === 'key' ? this.#document.getIn(around, true) : undefined;
     const node = isMap(map)
       ? map.items.find(({ key }) => isScalar(key) && key.value === path.at(-1))?.key
       : this.#document.getIn(path, true);
-    return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.placeOf(around);
+    return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.findPosition(around);
   }
 
   /** How the file has a text of the tree, where variables aren't expanded. */
-  sourceOf(text: string): string {
+  unexpanded(text: string): string {
     return this.#sources.get(text) ?? text;
   }
 
@@ -165,9 +165,9 @@ function parseText(text: string, lineCounter: LineCounter) {
     // Where the stack overflowed shows nothing about the file, and later errors are only noise.
     return { document, errors: [{ offset: 0, message: NESTED_TOO_DEEPLY }] };
   }
-  const lineOf = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;
+  const lineNumber = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;
   // The library reports one mistake in several ways.
-  const firstOfLine = found.filter((error, index) => lineOf(found[index - 1]) !== lineOf(error));
+  const firstOfLine = found.filter((error, index) => lineNumber(found[index - 1]) !== lineNumber(error));
   const errors = firstOfLine.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error, text) }));
   return { document, errors: errors.slice(0, MAX_SYNTAX_ERRORS) };
 }

@@ -43,7 +43,7 @@ interface Expected<Settings> {
   readonly file: string;
   readonly schema: z.ZodType<Settings>;
   /** What the document's tree stands for, if not itself. */
-  readonly treeOf?: (tree: Tree) => Tree;
+  readonly interpret?: (tree: Tree) => Tree;
   /** Reads the files that settings name; by default, none is read, and their contents are empty. */
   readonly read?: ReadFile | undefined;
   /**
@@ -58,9 +58,9 @@ interface Expected<Settings> {
  * their place in the file.
  */
 export async function checkSettings<T>(text: string, env: Environment, expected: Expected<T>) {
-  const { file, schema, rules, read = NOT_READ, treeOf = (whole) => whole } = expected;
+  const { file, schema, rules, read = NOT_READ, interpret = (whole) => whole } = expected;
   const document = new YamlDocument(text, env);
-  const tree = document.tree === undefined ? undefined : treeOf(document.tree);
+  const tree = document.tree === undefined ? undefined : interpret(document.tree);
   // Only for files with problems, because it takes time.
   let root: SchemaNode | undefined;
   const keysAt: KeysAt = (path) => {
@@ -72,11 +72,11 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
   const toIssue = ({ path, message, at }: SettingProblem): ConfigIssue => {
     const value = at === 'value' ? valueAt(tree, path) : undefined;
     // A variable may contain a misplaced secret; the file's own text does not.
-    const got = typeof value === 'string' ? document.sourceOf(value) : value;
+    const got = typeof value === 'string' ? document.unexpanded(value) : value;
     const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
     return {
       file,
-      ...(typeof at === 'object' ? at : document.placeOf(path, at === 'key' ? 'key' : 'value')),
+      ...(typeof at === 'object' ? at : document.findPosition(path, at === 'key' ? 'key' : 'value')),
       path: z.core.toDotPath(shownPart(path, keysAt)),
       message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
     };
@@ -118,7 +118,7 @@ type KeysAt = (path: KeyPath) => readonly string[];
  */
 function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt): readonly SettingProblem[] {
   const found = (error?.issues ?? []).flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ around: pathOf(issue), key })) : [],
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ around: issuePath(issue), key })) : [],
   );
   return found.slice(0, MAX_PROBLEMS + 1).map(({ around, key }) => {
     const known = keysAt(around);
@@ -133,7 +133,7 @@ function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt):
 function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
   const issues = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys');
   return issues.slice(0, MAX_PROBLEMS + 1).map((issue) => {
-    const [path, message] = [pathOf(issue), issue.message];
+    const [path, message] = [issuePath(issue), issue.message];
     if (issue.code === 'invalid_key')
       return { path, message: issue.issues[0]?.message ?? message, at: 'key' };
     const { at = 'value' }: Partial<SettingProblem> = (issue.code === 'custom' && issue.params) || {};
@@ -141,7 +141,7 @@ function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
   });
 }
 
-function pathOf({ path }: z.core.$ZodIssue): KeyPath {
+function issuePath({ path }: z.core.$ZodIssue): KeyPath {
   return path.filter((step) => typeof step !== 'symbol');
 }
 

@@ -51,7 +51,7 @@ function filesIn(schema: z.ZodType, tree: Tree, path: KeyPath): readonly FoundFi
   if (!hasFiles(schema)) return [];
   const { kind } = KINDS.get(schema) ?? {};
   if (kind !== undefined) return typeof tree === 'string' && tree !== '' ? [{ path, name: tree, kind }] : [];
-  const { alike, items, values, keys } = partsOf(schema);
+  const { alike, items, values, keys } = innerSchemas(schema);
   const found = alike.flatMap((part) => filesIn(part, tree, path));
   if (Array.isArray(tree))
     found.push(...tree.flatMap((item, index) => (items ? filesIn(items, item, [...path, index]) : [])));
@@ -71,7 +71,7 @@ function hasFiles(schema: z.ZodType): boolean {
   if (known !== undefined) return known;
   // A schema that contains itself is complete when this returns.
   HAVING_FILES.set(schema, false);
-  const { alike, items, values, keys } = partsOf(schema);
+  const { alike, items, values, keys } = innerSchemas(schema);
   const parts = [...alike, ...Object.values(keys), items, values].filter((part) => part !== undefined);
   const has = KINDS.get(schema) !== undefined || parts.some(hasFiles);
   HAVING_FILES.set(schema, has);
@@ -87,7 +87,7 @@ interface Parts {
 }
 
 /** The schemas that another one consists of, whatever it does with them. */
-function partsOf(schema: z.ZodType): Parts {
+function innerSchemas(schema: z.ZodType): Parts {
   const {
     innerType,
     in: from,

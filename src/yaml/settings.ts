@@ -112,15 +112,15 @@ export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
  * the file.
  */
 export function settings<T extends z.ZodRawShape>(expected: string, shape: T) {
-  const names = new Map(Object.keys(shape).map((name) => [keyOf(name), name]));
-  const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [keyOf(name), type]));
+  const names = new Map(Object.keys(shape).map((name) => [yamlName(name), name]));
+  const types = Object.fromEntries(Object.entries(shape).map(([name, type]) => [yamlName(name), type]));
   return section(expected, types).transform((values) => {
     const renamed = Object.entries(values).map(([key, value]) => [names.get(key), value]);
     return Object.fromEntries(renamed) as { [Name in keyof T]: z.output<T[Name]> };
   });
 }
 
-function keyOf(name: string): string {
+function yamlName(name: string): string {
   const plain = name.replace(/(?:Ms|Bytes)$/, '');
   return plain.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -185,7 +185,7 @@ export interface SecretFile {
 /** The files with keys that are named at these paths. */
 export function secretFiles(file: string, document: YamlDocument, paths: readonly KeyPath[]) {
   return paths.flatMap((path): readonly SecretFile[] => {
-    const [shown, { line, column }] = [valueAt(document.tree, path), document.placeOf(path)];
+    const [shown, { line, column }] = [valueAt(document.tree, path), document.findPosition(path)];
     const place = `${file}:${line}:${column}: ${z.core.toDotPath(path)}`;
     return typeof shown === 'string' ? [{ file: pathFrom(file, shown), shown, place }] : [];
   });

@@ -37,7 +37,7 @@ export type FileResult =
  * waited for at most 5 s; an endless device is read up to the limit.
  */
 export function readTextFile(file: string, kind: FileKind): Promise<FileResult> {
-  return readText(piecesOf(file), kind);
+  return readText(readPieces(file), kind);
 }
 
 /** The text of a stream, with the same limit and errors as a file. */
@@ -59,7 +59,7 @@ export async function readText(
     // without any visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     return unreadable(PROBLEMS[code] ?? code);
   }
 }
@@ -72,7 +72,7 @@ function unreadable(why: string) {
 const PIPE_WAIT_MS = 5_000;
 const PIPE_EVERY_MS = 20;
 
-async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can
   // interrupt.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -85,7 +85,7 @@ async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefin
         if (bytesRead === 0) return;
         yield buffer.subarray(0, bytesRead);
       } catch (error) {
-        if (codeOf(error) !== 'EAGAIN' || performance.now() > deadline) throw error;
+        if (errorCode(error) !== 'EAGAIN' || performance.now() > deadline) throw error;
         await setTimeout(PIPE_EVERY_MS);
       }
     }
@@ -94,7 +94,7 @@ async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefin
   }
 }
 
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 

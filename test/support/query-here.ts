@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/domain/time.ts';
 import { answerTo } from '../../src/query/answer.ts';
 import type { Asked } from '../../src/query/ask.ts';
-import { questionOf, waysOf } from '../../src/query/ask.ts';
+import { composeQuestion, listWays } from '../../src/query/ask.ts';
 import type { Question, Way } from '../../src/query/ways.ts';
 
 /** What is queried. */
@@ -21,8 +21,8 @@ export interface QueryTarget {
 /** What to ask of a target. */
 export function questionFor(target: QueryTarget): Question {
   const { type, ip, otherIps = [], hostname = ip, isTaken = () => false } = target;
-  const ways = waysOf(type, [ip, ...otherIps], { ...target, host: hostname }, target, isTaken);
-  return questionOf(ways, target.earliest);
+  const ways = listWays(type, [ip, ...otherIps], { ...target, host: hostname }, target, isTaken);
+  return composeQuestion(ways, target.earliest);
 }
 
 /** Queries a game once, without a thread. */

@@ -42,7 +42,7 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
     return {
       ok: false,
       files,
-      issues: [{ file, ...document.placeOf(path), path: z.core.toDotPath(path), message }],
+      issues: [{ file, ...document.findPosition(path), path: z.core.toDotPath(path), message }],
     };
   }
   return { ok: true, files, settings, warnings, secretFiles: secretFiles(file, document, [path]) };
@@ -57,7 +57,7 @@ export async function parseWebConfig(text: string, file: string, env: Environmen
     file,
     schema: webConfigSchema,
     read,
-    treeOf: (tree) => withoutBlanks(tree ?? {}),
+    interpret: (tree) => withoutBlanks(tree ?? {}),
     rules: checkWebRules,
   });
   const warnings = settings === undefined ? [] : warningsOf(settings);

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
-import { dialectOf, socketAccess } from '../../../src/app/panel-access.ts';
+import { socketAccess, spokenDialect } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/panel-api.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
@@ -78,7 +78,7 @@ async function openConsole(simulator: Simulator, time: TestTime, { readsInput, .
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const clock = time.clock();
-  const dialect = dialectOf(panel);
+  const dialect = spokenDialect(panel);
   const api = panelApi(panel, clock, dialect);
   const run = new ConsoleRun(
     { interactive: false, ...plan },

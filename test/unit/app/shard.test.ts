@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInShard, shardOf } from '../../../src/app/shard.ts';
+import { chooseShard, isInShard } from '../../../src/app/shard.ts';
 
 const FLEET = Array.from({ length: 5_000 }, (_, index) => ({
   panel: 'main',
@@ -23,7 +23,7 @@ describe('a server', () => {
   it('moves to the new shard or stays when a shard is added', () => {
     fc.assert(
       fc.property(server, total, (one, count) => {
-        expect([shardOf(one, count), count]).toContain(shardOf(one, count + 1));
+        expect([chooseShard(one, count), count]).toContain(chooseShard(one, count + 1));
       }),
     );
   });
@@ -32,7 +32,7 @@ describe('a server', () => {
     fc.assert(
       fc.property(fc.uuid(), total, (uuid, count) => {
         const short = { panel: 'main', id: uuid.slice(0, 8) };
-        expect(shardOf(short, count)).toBe(shardOf({ panel: 'main', id: uuid.toUpperCase() }, count));
+        expect(chooseShard(short, count)).toBe(chooseShard({ panel: 'main', id: uuid.toUpperCase() }, count));
       }),
     );
   });
@@ -43,19 +43,19 @@ describe('a server', () => {
     ['main', 'd3aac109', 5, 1],
     ['other', '1a7ce997', 5, 0],
   ])('%s %s of %i shards stays in the same shard in all versions', (panel, id, count, index) => {
-    expect(shardOf({ panel, id }, count)).toBe(index);
+    expect(chooseShard({ panel, id }, count)).toBe(index);
   });
 });
 
 describe('a fleet', () => {
   it('is divided evenly', () => {
     const sizes = [0, 0, 0, 0, 0];
-    for (const one of FLEET) sizes[shardOf(one, 5)] = (sizes[shardOf(one, 5)] ?? 0) + 1;
+    for (const one of FLEET) sizes[chooseShard(one, 5)] = (sizes[chooseShard(one, 5)] ?? 0) + 1;
     for (const size of sizes) expect(Math.abs(size - 1_000)).toBeLessThan(150);
   });
 
   it('moves only a proportional part when a shard is added', () => {
-    const moved = FLEET.filter((one) => shardOf(one, 5) !== shardOf(one, 4));
+    const moved = FLEET.filter((one) => chooseShard(one, 5) !== chooseShard(one, 4));
     expect(Math.abs(moved.length - 1_000)).toBeLessThan(150);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseServer, serversOf, target } from '../../../src/commands/console-server.ts';
+import { chooseServer, panelServers, target } from '../../../src/commands/console-server.ts';
 import type { PanelConfig } from '../../../src/config/config.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
@@ -20,7 +20,7 @@ const BACKUP = panel('backup', [
 const PANELS = [MAIN, BACKUP];
 
 const found = (wanted: string, panels = PANELS) => {
-  const chosen = chooseServer(panels.flatMap(serversOf), wanted);
+  const chosen = chooseServer(panels.flatMap(panelServers), wanted);
   return chosen && [chosen.panel.name, chosen.target.id];
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostsOf, simulatorConfig } from '../../../src/commands/simulate.ts';
+import { listenHosts, simulatorConfig } from '../../../src/commands/simulate.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { parseListenAddress } from '../../../src/http/listen-address.ts';
 import type { ServerInfo, Simulator } from '../../../src/simulator/api.ts';
@@ -28,7 +28,7 @@ it.each([
     ['127.0.0.1', '::1'],
   ],
 ])('the hosts of %j are %j', (addresses, hosts) => {
-  expect(hostsOf(addresses.map(parseListenAddress))).toEqual(hosts);
+  expect(listenHosts(addresses.map(parseListenAddress))).toEqual(hosts);
 });
 
 describe('the configuration of a simulated panel', () => {

@@ -310,9 +310,9 @@ describe('the query of a discovered server', () => {
   it('has the type of the egg, if the rule requires it and the game is known', () => {
     const auto = { type: 'auto', intervalMs: 30_000 };
     const all = compileRules('main', rules({ query: [{ match: {}, query: auto }] }));
-    const queryOf = (egg: string) => merged([], [listed(7, { egg })], all)[0]?.query;
-    expect(queryOf('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000, isGuess: true });
-    expect(queryOf('Node.js Generic')).toBeUndefined();
+    const chooseQuery = (egg: string) => merged([], [listed(7, { egg })], all)[0]?.query;
+    expect(chooseQuery('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000, isGuess: true });
+    expect(chooseQuery('Node.js Generic')).toBeUndefined();
   });
 
   it('does not apply to a configured server, which has its own query or none', () => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { needsOf } from '../../../src/fleet/needs.ts';
+import { countNeeds } from '../../../src/fleet/needs.ts';
 import { NeedsWatch } from '../../../src/fleet/needs-watch.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -32,7 +32,7 @@ function watchWith(isPinned: boolean): NeedsWatch {
     panel: 'main',
     clock,
     log,
-    needs: () => needsOf(world.servers, 30_000, world.listingPerMinute),
+    needs: () => countNeeds(world.servers, 30_000, world.listingPerMinute),
     gateway: { budget: () => ({ ...world, isPinned }) },
     socketLimit: {
       descriptors: 256,

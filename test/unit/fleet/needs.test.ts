@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
 import {
   budgetProblem,
+  countNeeds,
   descriptorProblem,
   type Needs,
-  needsOf,
   pollEveryMs,
 } from '../../../src/fleet/needs.ts';
 
@@ -23,7 +23,7 @@ describe('what servers need', () => {
     ['the server list and backups require calls, too', [], 30_000, 1.2, [0, 0, 1.2]],
   ])('%s', (_, servers, pollIntervalMs, listsPerMinute, [requiredSockets, polls, requiredCallsPerMinute]) => {
     const needed = { servers: servers.length, requiredSockets, polls, requiredCallsPerMinute };
-    expect(needsOf(servers, pollIntervalMs, listsPerMinute)).toEqual(needed);
+    expect(countNeeds(servers, pollIntervalMs, listsPerMinute)).toEqual(needed);
   });
 
   it('a list of all of a node is read again after ten seconds, so that many servers cost no more', () => {
@@ -46,7 +46,10 @@ describe('what servers need', () => {
     );
     fc.assert(
       fc.property(fc.array(any), any, (servers, another) => {
-        const [before, after] = [needsOf(servers, 30_000, 0), needsOf([...servers, another], 30_000, 0)];
+        const [before, after] = [
+          countNeeds(servers, 30_000, 0),
+          countNeeds([...servers, another], 30_000, 0),
+        ];
         const added = after.requiredSockets + after.polls - before.requiredSockets - before.polls;
         expect(added).toBe('blocked' in another ? 0 : 1);
         expect(after.requiredCallsPerMinute > before.requiredCallsPerMinute).toBe(added === 1);

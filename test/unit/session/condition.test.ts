@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
-import { collectionStatus, evidenceOf, STATUS_ROWS } from '../../../src/session/condition.ts';
+import { collectionStatus, gatherEvidence, STATUS_ROWS } from '../../../src/session/condition.ts';
 import { type MachineState, socketState } from '../../../src/session/machine-model.ts';
 import { NEVER_POLLED, type PollState } from '../../../src/session/poll.ts';
 import { NOTHING_KNOWN } from '../../../src/session/surroundings.ts';
@@ -234,7 +234,7 @@ function evidence(changes: Changes) {
   const { machine = IDLE, poll: result = NEVER_POLLED.result, before: status = WAITING } = changes;
   const { isRunning = true, polling = false, mode, blocked: reason, socketHold, pollHold } = changes;
   const { sockets, polls } = NOTHING_KNOWN;
-  return evidenceOf(
+  return gatherEvidence(
     { machine, poll: NEVER_POLLED, sampledAt: undefined, waitingSince: 0, status },
     {
       ...NOTHING_KNOWN,

@@ -3,7 +3,7 @@ import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket.ts'
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
-import { effectsOf, timersOf } from '../../../src/session/machine-effects.ts';
+import { listEffects, listTimers } from '../../../src/session/machine-effects.ts';
 import type { MachineEvent, MachineState, Timer, Token } from '../../../src/session/machine-model.ts';
 import { RENEW_AGAIN_MS } from '../../../src/session/machine-renewals.ts';
 import type { MachineContext } from '../../../src/session/machine-steps.ts';
@@ -40,7 +40,7 @@ class Driven {
       target: { node: undefined, blocked: undefined },
     };
     const next = step(this.state, event, context);
-    this.done.push(...effectsOf(this.state, next).map(({ type }) => type));
+    this.done.push(...listEffects(this.state, next).map(({ type }) => type));
     this.state = next;
   }
 
@@ -64,7 +64,7 @@ class Driven {
   }
 
   due(timer: Timer['type']): number {
-    return timersOf(this.state, 0).find(({ type }) => type === timer)?.at ?? Number.NaN;
+    return listTimers(this.state, 0).find(({ type }) => type === timer)?.at ?? Number.NaN;
   }
 }
 

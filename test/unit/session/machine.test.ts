@@ -3,7 +3,7 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { backoffMs } from '../../../src/session/backoff.ts';
 import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
-import { effectsOf, type MachineEffect, timersOf } from '../../../src/session/machine-effects.ts';
+import { listEffects, listTimers, type MachineEffect } from '../../../src/session/machine-effects.ts';
 import {
   type AttemptState,
   type Failure,
@@ -257,7 +257,7 @@ const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(recor
 const TIMERS: ReadonlySet<string> = new Set(['due', 'silence']);
 /** A timer that the state doesn't have can't fire in it. */
 const canHappen = (state: StateKey, event: MachineEvent) =>
-  !TIMERS.has(event.type) || timersOf(STATES[state], 0).some(({ type }) => type === event.type);
+  !TIMERS.has(event.type) || listTimers(STATES[state], 0).some(({ type }) => type === event.type);
 const PAIRS = keys(STATES).flatMap((state) =>
   keys(EVENTS).flatMap((event) => (canHappen(state, EVENTS[event]) ? [[state, event] as const] : [])),
 );
@@ -266,7 +266,7 @@ describe('each state with each event', () => {
   it.each(PAIRS)('%s · %s', (stateKey, eventKey) => {
     const [before, event] = [STATES[stateKey], EVENTS[eventKey]];
     const state = step(before, event, CONTEXT);
-    const said = effectsOf(before, state).flatMap((effect) => describeEffect(effect) ?? []);
+    const said = listEffects(before, state).flatMap((effect) => describeEffect(effect) ?? []);
     const expected = TABLE[stateKey][eventKey];
     if (expected === undefined) {
       expect(state).toBe(before);

@@ -4,8 +4,8 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import type { MachineState } from '../../../src/session/machine-model.ts';
-import { declinesTrial, FALLBACK_AFTER_MS, planOf } from '../../../src/session/plan.ts';
-import { NEVER_POLLED, type PollState, resultOf } from '../../../src/session/poll.ts';
+import { declinesTrial, FALLBACK_AFTER_MS, makePlan } from '../../../src/session/plan.ts';
+import { NEVER_POLLED, type PollState, pollResult } from '../../../src/session/poll.ts';
 import type { SessionState } from '../../../src/session/session-state.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { machineState } from '../../support/machine-states.ts';
@@ -61,7 +61,7 @@ const AFTER_30_S = { ...AT_ONCE, at: SAMPLED_AT + FALLBACK_AFTER_MS };
 const heldSockets = { ...NOTHING_KNOWN.sockets, heldBy: HELD };
 
 function plan(state: Partial<SessionState>, seen: Partial<Surroundings> = {}) {
-  const { socket, poll } = planOf(
+  const { socket, poll } = makePlan(
     {
       machine: STATES.idle,
       poll: NEVER_POLLED,
@@ -281,7 +281,7 @@ it('a server that was refused tries again within a minute if it is listed by now
 describe('polls that failed are due at once', () => {
   const polled = (cause: CauseCode): PollState => ({
     ...NEVER_POLLED,
-    result: resultOf({ cause, detail: 'why' }),
+    result: pollResult({ cause, detail: 'why' }),
     startedAt: FAILED_AT,
     endedAt: FAILED_AT,
     notBefore: NOW + 40_000,

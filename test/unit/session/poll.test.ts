@@ -8,14 +8,14 @@ import {
   nextPollAt,
   type PollState,
   polledStalenessMs,
-  resultOf,
+  pollResult,
 } from '../../../src/session/poll.ts';
 import { RESOURCES } from '../../support/fleet-bench.ts';
 
 const INTERVAL = 30_000;
 const ANSWERED: EndedPoll = { type: 'answered' };
-const FAILED = resultOf({ cause: 'node_error', detail: '500' });
-const REFUSED = resultOf({ cause: 'forbidden', detail: '403' });
+const FAILED = pollResult({ cause: 'node_error', detail: '500' });
+const REFUSED = pollResult({ cause: 'forbidden', detail: '403' });
 
 /** When polls start that each take some time and have these results. */
 function starts(
@@ -75,12 +75,12 @@ describe('polls', () => {
   });
 
   it('are refused if the panel suspended the server, and fail without data', () => {
-    expect(resultOf({ ...RESOURCES, suspended: true })).toMatchObject({
+    expect(pollResult({ ...RESOURCES, suspended: true })).toMatchObject({
       type: 'refused',
       problem: { cause: 'suspended' },
     });
-    expect(resultOf({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
-    expect(resultOf(RESOURCES)).toEqual(ANSWERED);
+    expect(pollResult({ ...RESOURCES, sample: undefined })).toMatchObject({ type: 'failed' });
+    expect(pollResult(RESOURCES)).toEqual(ANSWERED);
   });
 });
 
