@@ -14,7 +14,7 @@ import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
 import { interruptible } from './interruptible.ts';
-import { descriptorLimit } from './service.ts';
+import { descriptorLimit } from './process-limits.ts';
 
 interface DoctorFlags extends DoctorSelection {
   readonly config: string;

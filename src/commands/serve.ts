@@ -13,6 +13,7 @@ import type { WebConfigResult } from '../http/web-config/load.ts';
 import { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
+import { boundHeapGrowth, descriptorLimit } from './process-limits.ts';
 import {
   externalUrlOption,
   type LogFlags,
@@ -27,7 +28,7 @@ import {
   watchWebConfig,
   webConfigOption,
 } from './serve-flags.ts';
-import { boundHeapGrowth, descriptorLimit, runUntilSignal } from './service.ts';
+import { runUntilSignal } from './service.ts';
 
 interface ServeFlags extends LogFlags, WebFlags, StorageFlag {
   readonly config: string;

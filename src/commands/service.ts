@@ -1,6 +1,5 @@
-// How a long-running command handles signals, its time limit for stopping, and garbage collection.
+// Runs the service of a long-running command until a signal ends it.
 
-import { setFlagsFromString } from 'node:v8';
 import { takeOverSignals } from './signals.ts';
 
 /** A part of the program that runs until it is stopped. */
@@ -93,30 +92,4 @@ async function withDeadline(work: Promise<void>): Promise<void> {
     );
   });
   await Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
-
-/**
- * How much the heap may grow between two full collections, in percent of the live data after the
- * last one.
- */
-const GROWTH_PERCENT = 50;
-
-/**
- * Bounds the uncollected garbage. By default the collector lets the heap double, because it expects
- * a high allocation rate to continue: with 10,000 servers that takes a third more memory
- * (bench/RESULTS.md).
- */
-export function boundHeapGrowth(): void {
-  // The collector reads the flag at each collection, so it can be set in a running process.
-  setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
-}
-
-/**
- * How many files this process may open; undefined if there is no limit or the system doesn't report
- * one. Node.js raises its soft limit to the hard one at startup, so this is the effective one.
- */
-export function descriptorLimit(report: unknown = process.report.getReport()): number | undefined {
-  const { userLimits } = report as { readonly userLimits?: { readonly open_files?: { soft?: unknown } } };
-  const soft = userLimits?.open_files?.soft;
-  return typeof soft === 'number' ? soft : undefined;
 }

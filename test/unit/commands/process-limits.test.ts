@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { descriptorLimit } from '../../../src/commands/service.ts';
+import { descriptorLimit } from '../../../src/commands/process-limits.ts';
 
 describe('the limit on open files', () => {
   it('is the soft limit in the Node.js report', () => {
