@@ -23,7 +23,7 @@ const LINES = ['src/panel/scheduler/lines.ts', 'panel/scheduler/lines'];
 const HISTORY = ['src/panel/scheduler/history.ts', 'panel/scheduler/history'];
 const SCHEDULER = ['src/panel/scheduler/scheduler.ts', 'panel/scheduler/scheduler'];
 const RETRY = ['src/session/backoff.ts', 'session/backoff'];
-const NEEDS = ['src/fleet/needs.ts', 'fleet/needs'];
+const POLL_PACE = ['src/fleet/poll-pace.ts', 'fleet/poll-pace'];
 const PLAN = ['src/session/plan.ts', 'session/plan'];
 const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const STEPS = ['src/session/machine-steps.ts', 'session/machine'];
@@ -351,7 +351,7 @@ export const MUTATIONS = [
   ['without connects there is no shortage', SCHEDULER, ' && connects > 0 && backlog', ' && backlog'],
   ['an overbooked fleet has no shortage', SCHEDULER, '!this.isOverbooked && connects', 'connects'],
   ['a node with an outage is in doubt', SCHEDULER, 'this.#history.streamed(node, false);', ''],
-  ['polls take 90 % of the rest', NEEDS, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
+  ['polls take 90 % of the rest', POLL_PACE, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
   // The session
   [
     'events of older sockets are ignored',

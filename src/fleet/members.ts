@@ -2,8 +2,7 @@
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept.ts';
-import { isSame } from '../domain/same.ts';
-import { isSameServer, type ServerTarget, shortId } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
 import { nodeOf } from '../panel/subjects.ts';
@@ -18,8 +17,10 @@ import type {
 import type { Surroundings } from '../session/surroundings.ts';
 import { MemberIndex } from './member-index.ts';
 import { MemberWalks } from './member-walks.ts';
-import { isStreamed, pollEveryMs, pollsByNode } from './needs.ts';
+import { isStreamed } from './needs.ts';
 import { PanelSurroundings } from './panel-surroundings.ts';
+import { PollPace } from './poll-pace.ts';
+import { regroup } from './regroup.ts';
 import { type RecordContext, ServerRecord, type Staleness } from './server-record.ts';
 import { sessionLog } from './session-log.ts';
 import { unknownStateLog } from './unknown-states.ts';
@@ -29,9 +30,6 @@ export interface Member {
   readonly record: ServerRecord;
   readonly session: Session;
 }
-
-/** How often the interval of polls follows what the rate carries. */
-const PACED_MS = 1_000;
 
 /** How servers are monitored, and how often. */
 export type MembersSettings = SessionSettings & PollIntervals;
@@ -69,10 +67,9 @@ export class Members {
   readonly #closing = new Set<Promise<void>>();
   /** The servers for whose sockets there is room; undefined if there is for all. */
   #withRoom: ReadonlySet<SessionRecord> | undefined;
-  #configured: PollIntervals;
+  readonly #pace: PollPace;
   /** All servers share it, because each frame reads it. */
   #staleness: Staleness;
-  #paced: { readonly at: number; readonly intervals: PollIntervals } | undefined;
   #hasBegun = false;
 
   constructor(settings: MembersSettings, options: MembersOptions) {
@@ -84,7 +81,7 @@ export class Members {
       deleted: options.deleted,
       unknownState: unknownStateLog(serverLog),
     };
-    this.#configured = settings;
+    this.#pace = new PollPace(settings, { ...options, members: this.#index });
     this.#staleness = staleAfter(settings);
     this.#surroundings = new PanelSurroundings(options);
     const surroundings = this.surroundings.bind(this);
@@ -104,7 +101,7 @@ export class Members {
   /** What the session of this server sees. */
   surroundings(record: SessionRecord, isRunning: boolean): Surroundings {
     const hasRoom = this.#withRoom?.has(record) ?? true;
-    return this.#surroundings.of(record, { isRunning, hasRoom, ...this.#intervals() });
+    return this.#surroundings.of(record, { isRunning, hasRoom, ...this.#pace.intervals() });
   }
 
   /**
@@ -112,9 +109,8 @@ export class Members {
    * count from the next socket on.
    */
   configure(settings: MembersSettings): void {
-    this.#configured = settings;
+    this.#pace.configure(settings);
     this.#sessions.settings = settings;
-    this.#paced = undefined;
     this.#staleness = staleAfter(settings);
     for (const record of this.records) record.staleness = this.#staleness;
     this.changed();
@@ -211,23 +207,6 @@ export class Members {
     }
   }
 
-  /** The intervals as configured, or as many polls as the rate carries now. */
-  #intervals(): PollIntervals {
-    const { clock, gateway } = this.#options;
-    const now = clock.now();
-    if (this.#paced !== undefined && now - this.#paced.at < PACED_MS) return this.#paced.intervals;
-    const { stalenessMs, pollIntervalMs: configuredMs } = this.#configured;
-    const { polled, nodes } = this.#index;
-    const pollIntervalMs = pollEveryMs(configuredMs, {
-      perMinute: gateway.budget().limitPerMinute,
-      polled: gateway.isPolledByNode ? pollsByNode(polled, nodes, configuredMs) : polled,
-      streaming: this.#index.inCondition('streaming').size,
-    });
-    const intervals = { pollIntervalMs, stalenessMs };
-    this.#paced = { at: now, intervals };
-    return intervals;
-  }
-
   /**
    * Starts sessions in random order, so that an exporter in a restart loop doesn't always begin
    * with the same servers.
@@ -273,36 +252,4 @@ function hasNoData({ status: { condition } }: ServerRecord): boolean {
 /** When samples by socket and by poll are stale. */
 function staleAfter(intervals: PollIntervals): Staleness {
   return { socket: intervals.stalenessMs, poll: polledStalenessMs(intervals) };
-}
-
-/**
- * Updates members to a list of servers, in its order: remaining ones get their new target, and new
- * ones are created. If a server is listed twice, the first entry counts. Also returns whether
- * anything changed.
- */
-export function regroup(
-  current: readonly Member[],
-  targets: readonly ServerTarget[],
-  create: (target: ServerTarget) => Member,
-) {
-  const isUnchanged =
-    targets.length === current.length &&
-    targets.every((target, index) => target === current[index]?.record.target);
-  if (isUnchanged) return { members: current, isRegrouped: false };
-  const known = new Map(current.map((member) => [shortId(member.record.target), member]));
-  const members = new Map<string, Member>();
-  let isRegrouped = false;
-  for (const target of targets) {
-    const identity = shortId(target);
-    if (members.has(identity)) continue;
-    const found = known.get(identity);
-    const member = found && isSameServer(found.record.target, target) ? found : create(target);
-    const isChanged = !isSame(member.record.target, target);
-    isRegrouped ||= isChanged || member !== current[members.size];
-    members.set(identity, member);
-    // Without a change the old object is kept, so that everything derived from it, such as its
-    // labels, stays valid.
-    if (isChanged) member.record.target = target;
-  }
-  return { members: [...members.values()], isRegrouped: isRegrouped || members.size < current.length };
 }

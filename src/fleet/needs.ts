@@ -5,26 +5,8 @@ import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { LIST_MS } from '../panel/node-polls.ts';
 
-/**
- * The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for
- * lists, trials and new sockets.
- */
-const POLL_SHARE = 0.9;
-
 /** A token of ten minutes is renewed after about eight. */
-const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
-
-/**
- * Milliseconds between the polls of a server: as configured, or as many as the rate carries; pure.
- */
-export function pollEveryMs(
-  configuredMs: number,
-  { perMinute, polled, streaming }: Readonly<Record<'perMinute' | 'polled' | 'streaming', number>>,
-): number {
-  const left = POLL_SHARE * (perMinute - streaming * CALLS_PER_SOCKET_AND_MINUTE);
-  // Where tokens take nearly all calls, polls are late in proportion rather than never.
-  return Math.max(configuredMs, (polled * 60_000) / Math.max(left, perMinute / 10));
-}
+export const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
 /**
  * As many polls of single servers take as many calls as those of these servers, if the panel lists

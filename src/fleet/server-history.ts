@@ -8,34 +8,15 @@ import {
   MAX_CHANGES_KEPT,
   POINTS,
   type RecentHistory,
-  STRIP_POINTS,
-  STRIP_STATES,
   type StateChange,
   type Strip,
 } from '../domain/reading.ts';
 import { isOff, type Sample, type ServerState } from '../domain/server.ts';
-import { LOOP_SECONDS, SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
+import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
-import {
-  type Chunk,
-  NO_PEAK,
-  nextPlace,
-  PEAK_STEPS,
-  PEAKS,
-  SATURATED,
-  SECOND_MS,
-  STEP_MS,
-} from './history-rings.ts';
+import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';
 import { keepStop, restoreStop } from './restart.ts';
-import { packSteps, unpackSteps } from './strip-steps.ts';
-
-const STRIP_STEP_MS = 120_000;
-
-/**
- * The rings of the two hours that are kept over a restart: those of the known states, and of the
- * time at the CPU limit.
- */
-const KEPT_RINGS = Array.from({ length: SATURATED }, (_, index) => index + 1);
+import { ServerStrip } from './server-strip.ts';
 
 /** The newest step before the first sample. */
 const NO_STEP = -1;
@@ -50,16 +31,6 @@ const noMark = () => ({
   networkReceiveBytes: Number.NaN,
   networkTransmitBytes: Number.NaN,
 });
-
-/** The places of the states in a strip. */
-const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
-  running: STRIP_STATES.indexOf('running'),
-  starting: STRIP_STATES.indexOf('changing'),
-  stopping: STRIP_STATES.indexOf('changing'),
-  offline: STRIP_STATES.indexOf('off'),
-  down: STRIP_STATES.indexOf('down'),
-  unknown: 0,
-};
 
 /** A stop whose reason may not be decided yet. */
 type Stopped = Pick<LastStop, 'at'> & Partial<LastStop>;
@@ -77,22 +48,17 @@ export class ServerHistory {
   readonly #rings: Chunk;
   /** The server's place in them. */
   readonly #place: number;
+  readonly #strip: ServerStrip;
   /**
-   * The newest steps of the points and of the strip. Samples within a step don't touch the rings,
-   * which many servers share.
+   * The newest step of the points. Samples within a step don't touch the rings, which many servers
+   * share.
    */
   #pointStep = NO_STEP;
-  #stripStep = NO_STEP;
   /** The highest values in the newest step of the points. */
   #cpuPeak = NO_PEAK;
   #memoryPeak = NO_PEAK;
   /** Has the game ever responded? */
   #hasPlayers = false;
-  /** The state in the strip, and the second up to which time was counted. */
-  #shown = 0;
-  #countedTo = Number.NaN;
-  /** What is known now counts as known until this instant. */
-  #freshUntil = Number.NEGATIVE_INFINITY;
   /** Undefined before the first known state, which isn't a change. */
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
@@ -105,6 +71,7 @@ export class ServerHistory {
     const { rings, place } = nextPlace();
     this.#rings = rings;
     this.#place = place;
+    this.#strip = new ServerStrip(rings.strip, place);
   }
 
   /**
@@ -122,14 +89,12 @@ export class ServerHistory {
     saturatedMs: number,
   ): void {
     const now = sample.receivedAt;
-    if (now > this.#freshUntil) this.#endGap();
+    if (now > this.#strip.knownUntil) this.#endGap();
     this.seen(state, now, isDown);
     const step = Math.floor(now / STEP_MS);
     if (step !== this.#pointStep) this.#addPoint(sample, step, players);
-    this.#freshUntil = now + freshForMs;
-    // In whole seconds, which the steps of the strip count.
-    const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - saturatedMs) / SECOND_MS);
-    if (seconds > 0) this.#add(SATURATED, this.#stripStep, seconds);
+    this.#strip.knownUntil = now + freshForMs;
+    this.#strip.saturated(now, saturatedMs);
     if (sample.source !== 'socket') return;
     // False for NaN: a missing value replaces nothing.
     if (sample.cpuCores > this.#cpuPeak) this.#cpuPeak = sample.cpuCores;
@@ -138,7 +103,7 @@ export class ServerHistory {
 
   /** Records the state that an event shows while samples are fresh. */
   seen(state: ServerState, now: number, isDown: boolean): void {
-    this.#seeInStrip(isDown ? SHOWN.down : SHOWN[state], now);
+    this.#strip.seen(isDown ? 'down' : state, now);
     if (state === this.#state) return;
     if (this.#state === undefined) this.#state = state;
     else this.#change({ at: now, state });
@@ -151,7 +116,7 @@ export class ServerHistory {
     if (reason === undefined) return;
     const stop = { at, reason, exitCode, whileDown };
     this.#changes = this.#changes.map((change) => (isThis(change) ? { ...change, ...stop } : change));
-    if (isCrash(reason)) this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
+    if (isCrash(reason)) this.#strip.crashed(at);
     if (reason !== 'requested') this.#unwanted = [...this.#unwanted, stop].slice(-MAX_CHANGES_KEPT);
   }
 
@@ -183,18 +148,6 @@ export class ServerHistory {
     return Number.isFinite(highest) ? highest : undefined;
   }
 
-  /** The share of the last ten minutes at the CPU limit. */
-  cpuSaturatedShare(now: number): number {
-    const end = Math.floor(now / STRIP_STEP_MS);
-    const first = end - (SATURATED_WINDOW_SECONDS * SECOND_MS) / STRIP_STEP_MS;
-    let seconds = 0;
-    for (let step = first; step <= Math.min(end, this.#stripStep); step += 1) {
-      const share = step === first ? 1 + end - now / STRIP_STEP_MS : 1;
-      seconds += share * Math.max(0, this.#rings.strip.read(this.#place, SATURATED, step) - 1);
-    }
-    return seconds / SATURATED_WINDOW_SECONDS;
-  }
-
   /**
    * The states of the last two hours, and the unwanted stops of the last hour, by their age at this
    * instant.
@@ -205,51 +158,23 @@ export class ServerHistory {
   ): { readonly strip?: KeptStrip; readonly unwantedStops?: readonly KeptStop[] } {
     const stops = this.unwantedStops(now).map((stop) => keepStop(stop, at));
     const unwantedStops = stops.length === 0 ? undefined : stops;
-    if (this.#stripStep === NO_STEP) return { unwantedStops };
-    this.#countTo(now);
-    const { strip } = this.#rings;
-    const end = this.#stripStep;
-    const steps = packSteps(STRIP_POINTS, KEPT_RINGS, (ring, step) =>
-      strip.read(this.#place, ring, end - STRIP_POINTS + 1 + step),
-    );
-    return { unwantedStops, strip: { ago: Math.round(at - end * STRIP_STEP_MS), steps } };
+    return { unwantedStops, strip: this.#strip.keep(now, at) };
   }
 
   /** Restores what was kept at an instant before this one; nothing is known of the time between. */
   restore({ strip, unwantedStops = [] }: ReturnType<ServerHistory['keep']>, at: number, now: number): void {
     this.#unwanted = unwantedStops.map((stop) => restoreStop(stop, at));
-    if (strip === undefined) return;
-    this.#countTo(now);
-    // The steps of the exporter before began at other instants.
-    const newest = Math.min(Math.round((at - strip.ago) / STRIP_STEP_MS), this.#stripStep);
-    const shift = newest - STRIP_POINTS + 1;
-    unpackSteps(strip.steps, STRIP_POINTS, KEPT_RINGS, (ring, step, value) => {
-      const to = shift + step;
-      if (to > this.#stripStep - STRIP_POINTS)
-        this.#rings.strip.write(this.#place, ring, to, Math.min(value, STRIP_STEP_MS / SECOND_MS + 1));
-    });
+    if (strip !== undefined) this.#strip.restore(strip, at, now);
   }
 
   /** The states of the last two hours; undefined before the first. */
   strip(now: number): Strip | undefined {
-    const { strip } = this.#rings;
-    if (this.#stripStep === NO_STEP) return undefined;
-    this.#countTo(now);
-    const end = this.#stripStep;
-    const worst: number[] = [];
-    const seconds = STRIP_STATES.map(() => 0);
-    // A viewer of the page reads all strips every second, so there is one pass without closures.
-    for (let step = end - STRIP_POINTS + 1; step <= end; step += 1) {
-      let most = 0;
-      for (let state = 1; state < STRIP_STATES.length; state += 1) {
-        const seen = strip.read(this.#place, state, step);
-        if (seen === 0) continue;
-        most = state;
-        seconds[state] = (seconds[state] ?? 0) + seen - 1;
-      }
-      worst.push(most);
-    }
-    return { worst, seconds };
+    return this.#strip.read(now);
+  }
+
+  /** The share of the last ten minutes at the CPU limit. */
+  cpuSaturatedShare(now: number): number {
+    return this.#strip.saturatedShare(now);
   }
 
   /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
@@ -257,7 +182,7 @@ export class ServerHistory {
     const end = Math.floor(now / STEP_MS);
     const newest = this.#pointStep;
     // The last point applies until the next one while it is fresh.
-    const last = isFresh ? Math.max(newest, Math.floor(this.#freshUntil / STEP_MS)) : newest;
+    const last = isFresh ? Math.max(newest, Math.floor(this.#strip.knownUntil / STEP_MS)) : newest;
     const pointAt = (ring: number, step: number) => {
       const value = this.#rings.points.read(this.#place, ring, Math.min(step, newest));
       // A 32-bit float holds seven digits, and a chart shows fewer.
@@ -276,50 +201,11 @@ export class ServerHistory {
     };
   }
 
-  #seeInStrip(state: number, now: number): void {
-    const step = Math.floor(now / STRIP_STEP_MS);
-    const isSame = state === this.#shown && now <= this.#freshUntil;
-    // Nearly every sample; the time is counted later.
-    if (isSame && step === this.#stripStep) return;
-    this.#countTo(now);
-    if (isSame) return;
-    this.#shown = state;
-    this.#add(state, step, 0);
-  }
-
-  /**
-   * Counts the time since the last call as spent in the state that was seen then, as long as that
-   * was fresh.
-   */
-  #countTo(now: number): void {
-    const step = Math.floor(now / STRIP_STEP_MS);
-    if (step !== this.#stripStep) {
-      let seen = this.#stripStep + 1;
-      this.#rings.strip.begin(this.#place, this.#stripStep, step);
-      this.#stripStep = step;
-      for (; seen <= step && seen * STRIP_STEP_MS <= this.#freshUntil; seen += 1)
-        this.#add(this.#shown, seen, 0);
-    }
-    const second = Math.floor(now / SECOND_MS);
-    const end = Math.min(second, Math.floor(this.#freshUntil / SECOND_MS));
-    for (let next = this.#countedTo; next < end; next += 1) {
-      this.#add(this.#shown, Math.floor((next * SECOND_MS) / STRIP_STEP_MS), 1);
-    }
-    this.#countedTo = second;
-  }
-
-  /** Adds seconds to what was seen in a step, if it is still kept. */
-  #add(ring: number, step: number, seconds: number): void {
-    const { strip } = this.#rings;
-    if (step > this.#stripStep || step <= this.#stripStep - STRIP_POINTS) return;
-    strip.write(this.#place, ring, step, Math.max(strip.read(this.#place, ring, step), 1) + seconds);
-  }
-
   // Without lists and closures: with 10,000 servers, 2,000 points are added every second.
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
     const { points, peaks } = this.#rings;
     const place = this.#place;
-    points.begin(place, this.#pointStep, step, Math.floor(this.#freshUntil / STEP_MS));
+    points.begin(place, this.#pointStep, step, Math.floor(this.#strip.knownUntil / STEP_MS));
     // In the order of the series.
     points.write(place, 0, step, sample.cpuCores);
     points.write(place, 1, step, sample.memoryBytes);
@@ -351,7 +237,7 @@ export class ServerHistory {
   #endGap(): void {
     this.#older = noMark();
     this.#newer = noMark();
-    if (this.#isKnown) this.#change({ at: this.#freshUntil, state: 'unknown' });
+    if (this.#isKnown) this.#change({ at: this.#strip.knownUntil, state: 'unknown' });
   }
 
   /** Is the state known as of the newest sample? */
@@ -361,7 +247,7 @@ export class ServerHistory {
 
   #changesAt(now: number, isFresh: boolean): readonly Change[] {
     if (isFresh || !this.#isKnown) return this.#changes;
-    return [...this.#changes, { at: Math.min(now, this.#freshUntil), state: 'unknown' }];
+    return [...this.#changes, { at: Math.min(now, this.#strip.knownUntil), state: 'unknown' }];
   }
 
   #change(change: Change): void {

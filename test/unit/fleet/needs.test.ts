@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
-import {
-  budgetProblem,
-  countNeeds,
-  descriptorProblem,
-  type Needs,
-  pollEveryMs,
-} from '../../../src/fleet/needs.ts';
+import { budgetProblem, countNeeds, descriptorProblem, type Needs } from '../../../src/fleet/needs.ts';
 
 const server = (mode: CollectionMode, blocked?: BlockedReason) =>
   blocked === undefined ? { mode } : { mode, blocked };
@@ -29,7 +23,7 @@ describe('what servers need', () => {
   it('a list of all of a node is read again after ten seconds, so that many servers cost no more', () => {
     const ofNode = (count: number, nodeId?: string) => times(count, { ...server('poll'), nodeId });
     const callsOf = (servers: ReturnType<typeof ofNode>, isByNode = true) =>
-      needsOf(servers, 30_000, 0, isByNode).requiredCallsPerMinute;
+      countNeeds(servers, 30_000, 0, isByNode).requiredCallsPerMinute;
     expect(callsOf(ofNode(2, 'a'))).toBe(4);
     expect(callsOf(ofNode(3, 'a'))).toBe(6);
     expect(callsOf(ofNode(1_000, 'a'))).toBe(6);
@@ -111,13 +105,4 @@ describe('file descriptors', () => {
       detail: `the limit of 256 open files leaves room for 4 console sockets; ${without} and can only be polled; required limit: 1200`,
     });
   });
-});
-
-it.each([
-  ['as configured if the rate carries that', 30_000, { perMinute: 192, polled: 50, streaming: 0 }, 30_000],
-  ['as rare as 90 % of the rate carries', 30_000, { perMinute: 100, polled: 180, streaming: 0 }, 120_000],
-  ['of what the tokens of sockets leave', 30_000, { perMinute: 100, polled: 90, streaming: 400 }, 120_000],
-  ['late rather than never', 30_000, { perMinute: 100, polled: 20, streaming: 900 }, 120_000],
-])('polls are %s', (_, configuredMs, rate, everyMs) => {
-  expect(pollEveryMs(configuredMs, rate)).toBe(everyMs);
 });

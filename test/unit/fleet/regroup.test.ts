@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { type Member, regroup } from '../../../src/fleet/members.ts';
+import type { Member } from '../../../src/fleet/members.ts';
+import { regroup } from '../../../src/fleet/regroup.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SessionContext } from '../../../src/session/session-context.ts';

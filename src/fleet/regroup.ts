@@ -1,0 +1,37 @@
+// Updates the members of a fleet to another list of servers; pure.
+
+import { isSame } from '../domain/same.ts';
+import { isSameServer, type ServerTarget, shortId } from '../domain/server.ts';
+import type { Member } from './members.ts';
+
+/**
+ * Updates members to a list of servers, in its order: remaining ones get their new target, and new
+ * ones are created. If a server is listed twice, the first entry counts. Also returns whether
+ * anything changed.
+ */
+export function regroup(
+  current: readonly Member[],
+  targets: readonly ServerTarget[],
+  create: (target: ServerTarget) => Member,
+) {
+  const isUnchanged =
+    targets.length === current.length &&
+    targets.every((target, index) => target === current[index]?.record.target);
+  if (isUnchanged) return { members: current, isRegrouped: false };
+  const known = new Map(current.map((member) => [shortId(member.record.target), member]));
+  const members = new Map<string, Member>();
+  let isRegrouped = false;
+  for (const target of targets) {
+    const identity = shortId(target);
+    if (members.has(identity)) continue;
+    const found = known.get(identity);
+    const member = found && isSameServer(found.record.target, target) ? found : create(target);
+    const isChanged = !isSame(member.record.target, target);
+    isRegrouped ||= isChanged || member !== current[members.size];
+    members.set(identity, member);
+    // Without a change the old object is kept, so that everything derived from it, such as its
+    // labels, stays valid.
+    if (isChanged) member.record.target = target;
+  }
+  return { members: [...members.values()], isRegrouped: isRegrouped || members.size < current.length };
+}
