@@ -7,6 +7,7 @@ import { USER_AGENT } from '../build-info.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
+import { PROXY_PART } from '../panel/transport.ts';
 import { atOnce, type InTurn } from '../session/connect-pacer.ts';
 import type { SocketAccess } from '../session/session-context.ts';
 import { ConsoleSocket, type SocketOptions } from '../session/socket.ts';
@@ -21,9 +22,6 @@ import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
 export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
   return origin + new URL(url).pathname.replace(/\/+$/, '');
 }
-
-/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
-const PROXY_PART = 0.8;
 
 /**
  * The part that the lookup of a name may use; shorter, so that the name is identified as the cause.

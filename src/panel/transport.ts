@@ -1,5 +1,5 @@
 /** The connections to a panel: one GET request over HTTP, direct or through a proxy. */
-import type { LookupFunction } from 'node:net';
+import { type LookupFunction, Socket } from 'node:net';
 import { unescape } from 'node:querystring';
 import { getProxyForUrl } from 'proxy-from-env';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
@@ -84,24 +84,28 @@ export class Connections {
   }
 }
 
+/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
+export const PROXY_PART = 0.8;
+
 function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined): Dispatcher {
-  const { baseUrl, clock, connectTimeoutMs, lookup, requestTimeoutMs, tls } = options;
+  const { baseUrl, clock, connectTimeoutMs, lookup, tls } = options;
   const common = {
     // No limit here: the scheduler decides how many calls are in flight.
     connections: null,
-    headersTimeout: requestTimeoutMs,
-    bodyTimeout: requestTimeoutMs,
+    // undici would use the machine's time: `exchange` has the deadline.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     maxResponseSize: MAX_BODY_BYTES,
   };
   const connect = {
     ca: tls?.ca,
     rejectUnauthorized: tls?.insecureSkipVerify !== true,
-    timeout: connectTimeoutMs,
+    timeout: 0,
     lookup,
   };
   const panel = { ...connect, cert: tls?.cert, key: tls?.key, servername: tls?.serverName };
   const open = (to: string | URL, connector: buildConnector.connector) =>
-    new Pool(to, { ...common, connect: keepingFirstError(connector) });
+    new Pool(to, { ...common, connect: keepingFirstError(inTime(connector, clock, connectTimeoutMs)) });
   if (proxy === undefined) return open(new URL(baseUrl).origin, buildConnector(panel));
   return new ProxyAgent({
     uri: proxy.origin,
@@ -110,9 +114,34 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
     proxyTls: connect,
     // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
     proxyTunnel: false,
-    clientFactory: () => new ProxyPool(proxy, { clock, connect }),
+    clientFactory: () =>
+      new ProxyPool(proxy, { clock, connect: { ...connect, timeout: connectTimeoutMs * PROXY_PART } }),
     factory: (to, { connect }: { connect: buildConnector.connector }) => open(to, connect),
   });
+}
+
+/** Limits each attempt to connect by the clock: undici's own timeout would use the machine's time. */
+function inTime(
+  connect: buildConnector.connector,
+  clock: Clock,
+  timeoutMs: number,
+): buildConnector.connector {
+  return (target, callback) => {
+    const scope = new AbortController();
+    const cancel = clock.schedule(timeoutMs, () => {
+      const late = new CodedError('ETIMEDOUT', `not connected within ${timeoutMs / 1_000} s`);
+      // A tunnel ends by its signal, a direct connection by its socket.
+      scope.abort(late);
+      if (attempt instanceof Socket) attempt.destroy();
+      callback(late, null);
+    });
+    const limited = { ...target, signal: scope.signal };
+    const attempt: unknown = connect(limited, (...result) => {
+      if (scope.signal.aborted) return;
+      cancel();
+      callback(...result);
+    });
+  };
 }
 
 // A panel that misses the client certificate reports this after the handshake, and closes the
@@ -245,18 +274,23 @@ export interface ProxyOptions {
   readonly connect: buildConnector.BuildOptions & { readonly timeout: number };
 }
 
-/** Connections to a proxy that open tunnels; whatever fails has the code of proxies. */
+/**
+ * Connections to a proxy that open tunnels, which end when their signals abort; whatever fails has
+ * the code of proxies.
+ */
 export class ProxyPool extends Pool {
   readonly #proxy: Proxy;
   readonly #options: ProxyOptions;
 
   constructor(proxy: Proxy, options: ProxyOptions) {
-    const connect = buildConnector(options.connect);
+    const { clock, connect: settings } = options;
+    const connect = inTime(buildConnector({ ...settings, timeout: 0 }), clock, settings.timeout);
     super(proxy.origin, {
       // ProxyAgent sets the proxy's host as TLS server name, which must not be an IP address.
       connect: (target, done) => connect({ ...target, servername: '' }, done),
       // After a request that was given up, undici connects again.
       keepAliveTimeout: 1,
+      headersTimeout: 0,
     });
     this.#proxy = proxy;
     this.#options = options;
@@ -280,7 +314,10 @@ export class ProxyPool extends Pool {
         error,
       );
     });
-    if (answer.statusCode === 200) return answer;
+    if (answer.statusCode === 200) {
+      signal.addEventListener('abort', () => answer.socket.destroy(), { once: true });
+      return answer;
+    }
     answer.socket.destroy();
     throw proxyRefused(this.#proxy, options.path, answer.statusCode);
   }

@@ -1,9 +1,12 @@
+import type { ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PanelApi, type PanelApiOptions, PanelError } from '../../../src/panel/api.ts';
 import { Connections } from '../../../src/panel/transport.ts';
 import { eventually, repeatedly } from '../../support/eventually.ts';
 import { fastClock } from '../../support/exporter.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { sampleOf } from '../../support/samples.ts';
 import { selfSigned } from './certificate.ts';
 import { apiOptions, collectingTelemetry, KEY } from './panel-api.ts';
@@ -15,6 +18,20 @@ import {
   type ScriptedServer,
   scriptedServer,
 } from './scripted-server.ts';
+
+/** The timers of undici, which use the machine's time unless a test advances them. */
+const UNDICI_TIMERS = createRequire(import.meta.url)('undici/lib/util/timers.js') as {
+  tick(milliseconds: number): void;
+};
+
+/** An hour passes for undici, and then a tenth of a second for the exporter. */
+async function passTime(clock: ManualClock): Promise<void> {
+  UNDICI_TIMERS.tick(HOUR_MS);
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(100);
+}
+
+const HOUR_MS = 3_600_000;
 
 const never = () => new AbortController().signal;
 const closers: (() => Promise<void>)[] = [];
@@ -321,7 +338,7 @@ describe('a call without a response', () => {
     const server = await serve((response, request) => {
       if (held.length === 0) held.push(() => json(200, CREDENTIALS)(response, request));
     });
-    const { api } = apiOf(server.url, { clock: fastClock(), requestTimeoutMs: 3_600_000 });
+    const { api } = apiOf(server.url, { clock: fastClock(), requestTimeoutMs: HOUR_MS });
     const call = api.get('websocket', { id: 'ab' }, never());
     await eventually(() => expect(held).toHaveLength(1));
     api.use(new Connections(apiOptions(server.url, { requestTimeoutMs: 100 })));
@@ -330,14 +347,75 @@ describe('a call without a response', () => {
     await call;
   });
 
-  it.each([
-    ['call', { requestTimeoutMs: 100, connectTimeoutMs: 3_600_000 }],
-    ['connection', { requestTimeoutMs: 3_600_000, connectTimeoutMs: 100 }],
-  ])('ends at the deadline of the %s if the TLS handshake hangs', async (_of, timeouts) => {
-    const url = (await listen(() => {})).replace('http:', 'https:');
-    const { api } = apiOf(url, { clock: fastClock(), ...timeouts });
-    expect(await causeOf(api.get('resources', { id: 'ab' }, never()))).toBe('node_silent');
-  });
+  it.each<[what: string, begin: (response: ServerResponse) => void]>([
+    ['no head', () => {}],
+    ['a head, and nothing else', (response) => response.flushHeaders()],
+    ['part of its body', (response) => response.write('{"attributes":')],
+  ])(
+    'ends at the deadline, by no other clock than its own, after %s of the response',
+    async (_what, begin) => {
+      const clock = new ManualClock();
+      let isClosed = false;
+      const server = await serve((response) => {
+        response.on('close', () => (isClosed = true));
+        begin(response);
+      });
+      const failure = failureOf(
+        apiOf(server.url, { clock, requestTimeoutMs: 100 }).api.get('resources', { id: 'ab' }, never()),
+      );
+      await eventually(() => expect(server.requests).toHaveLength(1));
+      await passTime(clock);
+      const { problem, message } = await failure;
+      expect(problem.cause).toBe('node_silent');
+      expect(message).toContain('no response from 127.0.0.1');
+      expect(message).toContain('within 0.1 s');
+      await eventually(() => expect(isClosed).toBe(true));
+    },
+  );
+
+  const TIMEOUTS = [
+    ['call', { requestTimeoutMs: 100, connectTimeoutMs: HOUR_MS }, /no response from \S+ within 0\.1 s/],
+    ['connection', { requestTimeoutMs: HOUR_MS, connectTimeoutMs: 100 }, /not connected within 0\.1 s/],
+  ] as const;
+
+  it.each(TIMEOUTS)(
+    'ends at the deadline of the %s, by no other clock than its own, if the TLS handshake hangs',
+    async (_of, timeouts, words) => {
+      const clock = new ManualClock();
+      const sockets: Socket[] = [];
+      const url = (await listen((socket) => sockets.push(socket.resume()))).replace('http:', 'https:');
+      const { api } = apiOf(url, { clock, ...timeouts });
+      const failure = failureOf(api.get('resources', { id: 'ab' }, never()));
+      await eventually(() => expect(sockets).toHaveLength(1));
+      await passTime(clock);
+      expect((await failure).problem.cause).toBe('node_silent');
+      expect((await failure).message).toMatch(words);
+      await clock.advance(HOUR_MS);
+      await eventually(() => expect(sockets[0]?.closed).toBe(true));
+    },
+  );
+
+  it.each(TIMEOUTS)(
+    'ends at the deadline of the %s if the TLS handshake hangs in a tunnel, and so does the tunnel',
+    async (_of, timeouts, words) => {
+      const clock = new ManualClock();
+      const tunnels: Socket[] = [];
+      const proxyUrl = await listen((client) => {
+        client.once('data', () => {
+          client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+          client.once('data', () => tunnels.push(client));
+        });
+      });
+      const { api } = apiOf('https://panel.test', { clock, proxyUrl, ...timeouts });
+      const failure = failureOf(api.get('resources', { id: 'ab' }, never()));
+      await eventually(() => expect(tunnels).toHaveLength(1));
+      await passTime(clock);
+      expect((await failure).problem.cause).toBe('node_silent');
+      expect((await failure).message).toMatch(words);
+      await clock.advance(HOUR_MS);
+      await eventually(() => expect(tunnels[0]?.closed).toBe(true));
+    },
+  );
 
   it("isn't delayed by calls that hang, however many", async () => {
     const server = await serve((response, request) => {
