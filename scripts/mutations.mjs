@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const LEDGER = ['src/panel/health/ledger.ts', 'panel/health/ledger'];
-const SUSPICION = ['src/panel/health/suspicion.ts', 'panel/health/ledger'];
-const TALLIES = ['src/panel/health/tallies.ts', 'panel/health/ledger'];
+const SUSPICION = ['src/panel/health/suspicion.ts', 'panel/health/suspicion'];
+const TALLIES = ['src/panel/health/tallies.ts', 'panel/health/tallies'];
 const OUTAGE = ['src/panel/health/outage.ts', 'panel/health/outage'];
 const CANDIDATES = ['src/panel/health/candidates.ts', 'panel/health/candidates'];
 const TALLY = ['src/panel/health/tally.ts', 'panel/health/tally'];
@@ -18,6 +18,7 @@ const HEALTH = ['src/panel/health/health.ts', 'panel/health/health'];
 const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
 const RULES = ['src/panel/scheduler/rules.ts', 'panel/scheduler/rules'];
 const LIMIT = ['src/panel/scheduler/rate-limit.ts', 'panel/scheduler/rate-limit'];
+const PERIOD = ['src/panel/limit-period.ts', 'panel/limit-period'];
 const WINDOW = ['src/panel/scheduler/sliding-window.ts', 'panel/scheduler/sliding-window'];
 const LINES = ['src/panel/scheduler/lines.ts', 'panel/scheduler/lines'];
 const HISTORY = ['src/panel/scheduler/history.ts', 'panel/scheduler/history'];
@@ -98,6 +99,88 @@ export const MUTATIONS = [
     'if (first.outcome.startedAt > provenAt) return;',
     'return;',
   ],
+  [
+    'a path needs three failures',
+    SUSPICION,
+    'if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;',
+    '',
+  ],
+  ['a path needs two servers', SUSPICION, 'failed >= 2 && (', '('],
+  ['servers of unknown nodes are of several', SUSPICION, ' || tally.isFailing(undefined)', ''],
+  [
+    'all servers of a path suffice, on one node, too',
+    SUSPICION,
+    '(isOfNodes || failed === asked)',
+    'isOfNodes',
+  ],
+  ['a path proves nothing against itself', SUSPICION, 'path !== but && ', ''],
+  ['a call that was under way proves nothing', SUSPICION, '?? NEVER) > since', '?? NEVER) >= since'],
+  [
+    'nor does one elsewhere prove a node',
+    SUSPICION,
+    'worksAt > tally.failsSince',
+    'worksAt >= tally.failsSince',
+  ],
+  [
+    'failures that the panel could cause need proof',
+    SUSPICION,
+    "tally.failedIn('fails') >= needed",
+    'tally.failed >= needed',
+  ],
+  [
+    'sockets fail where tokens are asked for',
+    SUSPICION,
+    "channel === 'sockets' ? 'websocket' : channel",
+    'channel',
+  ],
+  ['consoles need two servers', SUSPICION, 'Math.max(2, Math.min(SERVERS_NEEDED, tally.asked))', '1'],
+  [
+    'consoles need a call that works',
+    SUSPICION,
+    'first !== undefined && worksSince(known, first.failsSince)',
+    'first !== undefined',
+  ],
+  [
+    'of causes that deny consoles, the first counts',
+    SUSPICION,
+    'group.failsSince < first.failsSince',
+    'group.failsSince > first.failsSince',
+  ],
+  [
+    'of causes since one instant, the first in order',
+    SUSPICION,
+    'String(group.key) < String(first?.key)',
+    'String(group.key) > String(first?.key)',
+  ],
+  ['the panel is decided without servers', TALLIES, "    this.of('panel');\n", ''],
+  [
+    'an outcome that is gone is decided',
+    TALLIES,
+    'tally.remove(evidence);\n    this.touched.add(tally);',
+    'tally.remove(evidence);',
+  ],
+  ['a node with servers is kept', TALLIES, 'tally.servers === 0 && ', ''],
+  ['a proof that is not awaited any more', TALLIES, 'else unproven.delete(tally);', ''],
+  [
+    "an outage of sockets concerns the node's polls",
+    TALLIES,
+    "subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node)",
+    'socketsOf(node)',
+  ],
+  ['an outage of a node changes what is explained', TALLIES, 'tally.explanationChanged(node);', ''],
+  ['excused failures are not the panel’s either', TALLIES, "this.of('panel').excuse(path);", ''],
+  ['only what the path may explain is excused', TALLIES, "tally.excuse('may fail')", 'tally.excuse()'],
+  [
+    'sockets that stream are not forgotten',
+    TALLIES,
+    "tally.channel === 'sockets' ? 'works' : STREAMS",
+    'STREAMS',
+  ],
+  ['nor are their consoles', TALLIES, "tally.channel === 'sockets' ? 'works' : STREAMS", "'works'"],
+  ['the panel keeps its failures on other channels', TALLIES, " || tally.subject === 'panel'", ''],
+  ['a success concerns the consoles', TALLIES, "this.touch('consoles');", ''],
+  ['a granted console proves nothing for paths', TALLIES, "subject === 'consoles' || ", ''],
+  ["a node's success proves nothing for paths", TALLIES, 'node !== undefined || channel', 'channel'],
   ['any success ends an outage', LEDGER, 'worksAt >= outage.suspectedAt', 'worksAt > 1e15'],
   ['an outage ends with its last server', LEDGER, 'servers === 0 || worksAt', 'worksAt'],
   [
@@ -227,6 +310,16 @@ export const MUTATIONS = [
   ['the window', LIMIT, 'Math.max(this.windowAt, this.spareAt,', 'Math.max(this.spareAt,'],
   ['a call every 15 s if nothing is to spare', LIMIT, 'SPARE_WAIT_MS = 15_000;', 'SPARE_WAIT_MS = 0;'],
   ['after a pause, one call every 5 s', LIMIT, 'PROBE_MS = 5_000;', 'PROBE_MS = 0;'],
+  ['a count that fell has not grown', PERIOD, 'more >= later.atLeast - earlier.atMost && ', ''],
+  [
+    'a count with calls of others has not only grown',
+    PERIOD,
+    ' && more <= later.atMost - earlier.atLeast',
+    '',
+  ],
+  ['a low count may have begun anew', PERIOD, ' || earlier.used < MIN_USED', ''],
+  ['a shorter window is noticed', PERIOD, 'if (more < 0) this.#beganAnew(earlier, later);', ''],
+  ['responses take different times', PERIOD, ' - SLACK_MS)', ')'],
   ['a call of a minute ago is over', WINDOW, '<= now - this.#windowMs', '< now - this.#windowMs'],
   ['at least one call fits in', WINDOW, 'Math.max(1, Math.floor(most))', 'Math.floor(most)'],
   ['a 429 pauses a path', RULES, 'if (ofPath > now) return', 'if (ofPath < 0) return'],

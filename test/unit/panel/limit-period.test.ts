@@ -71,6 +71,13 @@ describe('the minutes that a limit is for', () => {
     expect(known.at(-1)?.[1]).toBe(1);
   });
 
+  it('aren’t those of a pause in which the count began anew', () => {
+    const period = new LimitPeriod();
+    const reading = (at: number, used: number, made: number) => ({ at, used, atLeast: made, atMost: made });
+    period.saw(reading(0, 20, 20), reading(10 * MINUTE, 1, 21));
+    expect(period.minutes).toBe(1);
+  });
+
   it('are never more than they are, however many calls there are, also of others', () => {
     const panels = fc.record({
       own: fc.integer({ min: 1, max: 200 }),

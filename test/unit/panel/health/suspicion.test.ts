@@ -47,6 +47,42 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     [...[1, 2, 3].map((at) => fails(POLLS, 'n', at)), works(POLLS, 'm', 1), works(TOKENS, 'n', 4)],
     undefined,
   ],
+  [
+    'no path with two failures of four servers',
+    POLLS,
+    [
+      fails(POLLS, 'n', 1),
+      fails(POLLS, 'm', 2),
+      works(POLLS, 'n', 0),
+      works(POLLS, 'm', 0),
+      works(TOKENS, 'n', 4),
+    ],
+    undefined,
+  ],
+  [
+    'a path with three failures of which the nodes aren’t known',
+    POLLS,
+    [...[1, 2, 3].map((at) => fails(POLLS, undefined, at)), works(POLLS, 'm', 1), works(TOKENS, 'n', 4)],
+    'at 3',
+  ],
+  [
+    'a path with two failures of its two servers, although they are of one node',
+    POLLS,
+    [fails(POLLS, 'n', 1), fails(POLLS, 'n', 2), works(TOKENS, 'n', 4)],
+    'at 2',
+  ],
+  [
+    'no path because it has worked itself since',
+    POLLS,
+    [fails(POLLS, 'n', 1), fails(POLLS, 'n', 2), fails(POLLS, 'm', 3), works(POLLS, 'k', 4)],
+    undefined,
+  ],
+  [
+    'no path because another one has worked at the instant of the first failure',
+    POLLS,
+    [fails(POLLS, 'n', 1), fails(POLLS, 'n', 2), fails(POLLS, 'm', 3), works(TOKENS, 'n', 1)],
+    undefined,
+  ],
   ['no path because of a single server', POLLS, [fails(POLLS, 'n', 1), works(TOKENS, 'n', 2)], undefined],
   ['the server list, after one failure', LIST, [fails(LIST, undefined, 1), works(TOKENS, 'n', 2)], 'at 1'],
   [
@@ -54,6 +90,38 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     'consoles',
     [fails('consoles', 'a', 1), fails('consoles', 'a', 2), works(POLLS, 'n', 3)],
     'at 2',
+  ],
+  [
+    'consoles, of two causes for the one that began first, whichever it is',
+    'consoles',
+    [
+      ...[2, 4, 6].map((at) => fails('consoles', 'a', at)),
+      ...[1, 3, 5].map((at) => fails('consoles', 'b', at)),
+      works(POLLS, 'n', 7),
+    ],
+    'at 5',
+  ],
+  [
+    'consoles, of two causes that began at once for the first in order',
+    'consoles',
+    [
+      ...[1, 3, 5].map((at) => fails('consoles', 'b', at)),
+      ...[1, 4, 6].map((at) => fails('consoles', 'a', at)),
+      works(POLLS, 'n', 7),
+    ],
+    'at 6',
+  ],
+  [
+    'no consoles that are denied to one of one server',
+    'consoles',
+    [fails('consoles', 'a', 1), works(POLLS, 'n', 3)],
+    undefined,
+  ],
+  [
+    'no consoles while no call has worked since',
+    'consoles',
+    [works(POLLS, 'n', 1), fails('consoles', 'a', 1), fails('consoles', 'a', 2)],
+    undefined,
   ],
   [
     'no consoles that are denied for different causes',
@@ -71,6 +139,45 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     'a node as soon as the path works elsewhere, if the panel could cause the failures',
     SOCKETS,
     [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2)],
+    'unproven',
+  ],
+  [
+    'no node after one failure that the panel could cause',
+    SOCKETS,
+    [fails(SOCKETS, 'may fail', 1)],
+    undefined,
+  ],
+  [
+    'no node with two failures of four servers',
+    SOCKETS,
+    [
+      ...[1, 2].map((at) => fails(SOCKETS, 'fails', at)),
+      ...[0, 0].map((at) => works(SOCKETS, undefined, at)),
+    ],
+    undefined,
+  ],
+  [
+    'a node, in need of a proof, if the panel could cause two of its three failures',
+    SOCKETS,
+    [fails(SOCKETS, 'fails', 1), fails(SOCKETS, 'may fail', 2), fails(SOCKETS, 'may fail', 3)],
+    'unproven',
+  ],
+  [
+    'no node only because the path has worked there',
+    SOCKETS,
+    [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2), works(TOKENS, 'n', 3)],
+    'unproven',
+  ],
+  [
+    'a node’s polls, once the path has worked elsewhere',
+    pollsOf('n'),
+    [fails(pollsOf('n'), 'may fail', 1), fails(pollsOf('n'), 'may fail', 2), works(POLLS, 'm', 3)],
+    'at 2',
+  ],
+  [
+    'no node because the path has worked elsewhere at the instant of the first failure',
+    SOCKETS,
+    [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2), works(TOKENS, 'm', 1)],
     'unproven',
   ],
   [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
-import { Tallies } from '../../../../src/panel/health/tallies.ts';
+import { STREAMS, Tallies } from '../../../../src/panel/health/tallies.ts';
 import type { Evidence } from '../../../../src/panel/health/tally.ts';
-import { pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import { type Channel, pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
 
 function evidence(tallies: Tallies, subject: Subject, key: string, proves: Evidence['proves']): Evidence {
   const problem = proves === 'fails' ? ({ cause: 'timeout', detail: 'late' } as const) : undefined;
@@ -41,9 +41,51 @@ describe('due for a decision', () => {
       (tallies) => tallies.blameChanged(pollsOf('n')),
       [pathOf('resources'), pathOf('websocket'), socketsOf('n')],
     ],
+    [
+      "are the paths after the outage of a node's sockets, and its polls",
+      (tallies) => {
+        tallies.of(pollsOf('n'));
+        tallies.blameChanged(socketsOf('n'));
+      },
+      [pathOf('resources'), pathOf('websocket'), pollsOf('n')],
+    ],
+    [
+      'is a path that lost an outcome',
+      (tallies) => {
+        const lost = evidence(tallies, pathOf('resources'), 'n', 'fails');
+        tallies.put(lost);
+        tallies.touched.clear();
+        tallies.take(lost);
+      },
+      [pathOf('resources')],
+    ],
+    [
+      'is only the subject that works, if that is no path',
+      (tallies) => {
+        for (const subject of ['consoles', pollsOf('n')] as const)
+          tallies.put(evidence(tallies, subject, 'any', 'works'));
+      },
+      ['consoles', pollsOf('n')],
+    ],
+    ['is the panel, even if no server is asked', (tallies) => tallies.touch('panel'), ['panel']],
+    [
+      'are all subjects of channels that are forgotten, but for the panel',
+      (tallies) => tallies.forget(new Set<Channel>(['websocket', 'sockets'])),
+      [pathOf('websocket'), 'consoles', socketsOf('n')],
+    ],
     ['is nothing after an outage of a path', (tallies) => tallies.blameChanged(pathOf('resources')), []],
   ])('%s', (_what, change, expected) => {
     expect(touchedBy(change)).toEqual([...expected].toSorted());
+  });
+
+  it('is no node that awaits no proof any more', () => {
+    const touched = touchedBy(
+      (tallies) => tallies.put(evidence(tallies, pathOf('websocket'), 'm', 'works')),
+      (tallies) => {
+        for (const isAwaited of [true, false]) tallies.awaitProof(tallies.of(socketsOf('n')), isAwaited);
+      },
+    );
+    expect(touched).not.toContain(socketsOf('n'));
   });
 
   it.each([
@@ -56,6 +98,85 @@ describe('due for a decision', () => {
     );
     expect(touched.includes(socketsOf('n'))).toBe(isDue);
   });
+});
+
+describe('failures on a path', () => {
+  const failed = (tallies: Tallies, subject: Subject) => tallies.find(subject)?.failed;
+
+  it('are explained while their node has an outage', () => {
+    const blamed = new Set<Subject>();
+    const tallies = new Tallies((subject) => blamed.has(subject));
+    tallies.put(evidence(tallies, pathOf('resources'), 'n', 'fails'));
+    tallies.put(evidence(tallies, pathOf('resources'), 'm', 'fails'));
+    const counts = [failed(tallies, pathOf('resources'))];
+    for (const change of ['add', 'delete'] as const) {
+      blamed[change](pollsOf('n'));
+      tallies.blameChanged(pollsOf('n'));
+      counts.push(failed(tallies, pathOf('resources')));
+    }
+    expect(counts).toEqual([2, 1, 2]);
+  });
+
+  it('that are excused count for nobody: the path, the panel, and the polls that may have failed because of it', () => {
+    const tallies = new Tallies(() => false);
+    for (const [subject, key] of [
+      [pathOf('resources'), 'n'],
+      [pathOf('websocket'), 'n'],
+      ['panel', 'resources'],
+      ['panel', 'websocket'],
+      [pollsOf('n'), 'fails'],
+      [pollsOf('n'), 'may fail'],
+      [socketsOf('n'), 'may fail'],
+    ] as const)
+      tallies.put(evidence(tallies, subject, key, 'fails'));
+    tallies.excuse('resources');
+    expect({
+      path: failed(tallies, pathOf('resources')),
+      other: failed(tallies, pathOf('websocket')),
+      panel: failed(tallies, 'panel'),
+      polls: tallies.find(pollsOf('n'))?.failedIn('fails'),
+      mayBe: tallies.find(pollsOf('n'))?.failedIn('may fail'),
+      sockets: failed(tallies, socketsOf('n')),
+    }).toEqual({ path: 0, other: 1, panel: 1, polls: 1, mayBe: 0, sockets: 1 });
+  });
+
+  it('are not the panel’s if their calls started before it was known to work', () => {
+    const counts = [0, 1].map((provenAt) => {
+      const tallies = new Tallies(() => false);
+      tallies.put(evidence(tallies, 'panel', 'resources', 'fails'));
+      tallies.dropProven(provenAt);
+      return failed(tallies, 'panel');
+    });
+    expect(counts).toEqual([1, 0]);
+  });
+});
+
+it('outcomes that are forgotten leave consoles of sockets that stream, and the failures of the panel on other channels', () => {
+  const tallies = new Tallies(() => false);
+  tallies.put(evidence(tallies, 'consoles', STREAMS, 'works'));
+  tallies.put(evidence(tallies, 'consoles', 'forbidden', 'fails'));
+  tallies.put(evidence(tallies, socketsOf('n'), 'works', 'works'));
+  tallies.put(evidence(tallies, socketsOf('n'), 'fails', 'fails'));
+  tallies.put(evidence(tallies, 'panel', 'websocket', 'fails'));
+  tallies.put(evidence(tallies, 'panel', 'listing', 'fails'));
+  tallies.forget(new Set<Channel>(['websocket', 'resources', 'sockets']));
+  const stateOf = (subject: Subject) => {
+    const { failed, worksAt } = tallies.of(subject);
+    return { failed, works: worksAt > 0 };
+  };
+  expect([stateOf('consoles'), stateOf(socketsOf('n')), stateOf('panel')]).toEqual([
+    { failed: 0, works: true },
+    { failed: 0, works: true },
+    { failed: 1, works: false },
+  ]);
+});
+
+it('a node with servers stays after it is decided', () => {
+  const tallies = new Tallies(() => false);
+  tallies.put(evidence(tallies, socketsOf('n'), 'fails', 'fails'));
+  tallies.decided(tallies.of(socketsOf('n')));
+  expect(tallies.find(socketsOf('n'))).toBeDefined();
+  expect([...tallies.touched]).toEqual([]);
 });
 
 it('a node without servers is forgotten once it is decided, and a path is not', () => {
