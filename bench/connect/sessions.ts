@@ -42,19 +42,6 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
   const clock = new SystemClock();
   const streams = new Stage(servers);
   const { log } = await openLog({ level: 'warn', format: 'json' });
-  const {
-    listedAt,
-    hasRoom,
-    sockets,
-    polls,
-    mayConnect,
-    hasTokenRoom,
-    trial,
-    recovered,
-    recoveredOnNode,
-    pollIntervalMs,
-    stalenessMs,
-  } = NOTHING_KNOWN;
   const connects = new ConnectPacer({
     now: () => performance.now(),
     nextTurn: (run) => void setImmediate(run),
@@ -80,24 +67,12 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
     },
     telemetry: {},
     settings: { origin: 'http://127.0.0.1', connectTimeoutMs: 60_000, authTimeoutMs: 60_000 },
-    surroundings: ({ target }: SessionRecord, isRunning: boolean): Surroundings => {
-      return {
-        now: clock.now(),
-        target,
-        isRunning,
-        listedAt,
-        hasRoom,
-        sockets,
-        polls,
-        mayConnect,
-        hasTokenRoom,
-        trial,
-        recovered,
-        recoveredOnNode,
-        pollIntervalMs,
-        stalenessMs,
-      };
-    },
+    surroundings: ({ target }: SessionRecord, isRunning: boolean): Surroundings => ({
+      ...NOTHING_KNOWN,
+      now: clock.now(),
+      target,
+      isRunning,
+    }),
   };
   const sessions = Array.from({ length: servers }, (_, index) => {
     const record = new ServerRecord(targetOf(index), STALENESS, { clock, log: eventLog });

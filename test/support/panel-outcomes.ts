@@ -69,8 +69,14 @@ export const BLAMED: Outage = {
   trial: undefined,
 };
 
-/** Servers of two nodes with four each, and of one with a single server. */
-export const EVERYBODY: readonly string[] = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3', 'b4', 'c1'];
+/** The servers of two nodes. */
+export const [A, B]: readonly [readonly string[], readonly string[]] = [
+  ['a1', 'a2', 'a3', 'a4'],
+  ['b1', 'b2', 'b3', 'b4'],
+];
+
+/** They, and another node's single server. */
+export const EVERYBODY: readonly string[] = [...A, ...B, 'c1'];
 
 const anyRow: fc.Arbitrary<Row> = fc.oneof(
   fc.tuple(

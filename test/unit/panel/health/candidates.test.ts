@@ -14,8 +14,10 @@ import {
 } from '../../../../src/panel/subjects.ts';
 import { type Cell, type Cells, trialServer } from '../../../support/blame-oracle.ts';
 import {
+  A,
   anyRows,
   askedOf,
+  B,
   EVERYBODY,
   failing,
   NOW,
@@ -23,9 +25,6 @@ import {
   outcomeOf,
   type Row,
 } from '../../../support/panel-outcomes.ts';
-
-const A = ['a1', 'a2', 'a3', 'a4'];
-const B = ['b1', 'b2', 'b3', 'b4'];
 
 /** The candidates of one channel after these outcomes, of which those of sockets tell who streams. */
 function candidatesOf(

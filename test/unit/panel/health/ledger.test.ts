@@ -13,8 +13,10 @@ import {
   socketsOf,
 } from '../../../../src/panel/subjects.ts';
 import {
+  A,
   anyRows,
   askedOf,
+  B,
   BLAMED,
   EVERYBODY,
   failing,
@@ -55,8 +57,6 @@ function judged(ledger: Ledger, now = NOW): readonly Subject[] {
 const suspectsOf = (rows: readonly Row[], servers: readonly string[], before?: Before) =>
   judged(ledgerOf(rows, servers, before));
 
-const A = ['a1', 'a2', 'a3', 'a4'];
-const B = ['b1', 'b2', 'b3', 'b4'];
 const LIST_WORKS: Row = ['listing', NO_SERVER, 'works', 0];
 
 describe('a node’s polls are suspected', () => {

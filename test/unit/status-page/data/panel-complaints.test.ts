@@ -1,36 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { panelsStatus } from '../../../../src/status-page/data/panel-status.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { readFleetStatus, readStatus, UNREACHABLE } from '../../../support/panels-status.ts';
 import {
   fleetReading,
   type PanelReadingChanges,
-  panelReading,
   READ_AT,
   type ServerReadingChanges,
-  serverReading,
   streamingReading,
 } from '../../../support/readings.ts';
 
-const UNREACHABLE = { cause: 'connection', detail: 'connect ECONNREFUSED 203.0.113.7:443' } as const;
 const RATE_LIMITED = { cause: 'rate_limited', detail: '429 for 60 s' } as const;
 const NODE = { cause: 'node_connection', detail: 'connect ECONNREFUSED 203.0.113.8:8080' } as const;
 
-const FACTS = {
-  clock: new ManualClock(READ_AT),
-  version: '1.2.3',
-  rateLimited: () => 7,
-  panelUrl: (panel: string) => `https://${panel}.example.com`,
-};
-
-const readStatus = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
-  panelsStatus({
-    ...FACTS,
-    fleet: fleetReading(
-      servers.map((server) => serverReading(server)),
-      panels.map((panel) => panelReading(panel)),
-    ),
-  });
 const down = (name: string): PanelReadingChanges => ({ name, up: false, problems: [UNREACHABLE] });
 const titles = (...panels: readonly PanelReadingChanges[]) =>
   readStatus(panels).complaints.map(({ title }) => title);
@@ -127,6 +108,6 @@ describe('a panel of whose servers most do not stream', () => {
 
   it('counts servers that stream in spite of a problem', () => {
     const streaming = streamingReading({ problem: origin.problem });
-    expect(panelsStatus({ ...FACTS, fleet: fleetReading([streaming, streaming]) }).complaints).toEqual([]);
+    expect(readFleetStatus(fleetReading([streaming, streaming])).complaints).toEqual([]);
   });
 });

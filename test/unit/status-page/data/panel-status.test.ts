@@ -1,31 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { panelsStatus } from '../../../../src/status-page/data/panel-status.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import {
-  fleetReading,
-  type PanelReadingChanges,
-  panelReading,
-  type ServerReadingChanges,
-  serverReading,
-} from '../../../support/readings.ts';
-
-const UNREACHABLE = { cause: 'connection', detail: 'connect ECONNREFUSED 203.0.113.7:443' } as const;
-
-const FACTS = {
-  clock: new ManualClock(),
-  version: '1.2.3',
-  rateLimited: () => 7,
-  panelUrl: (panel: string) => `https://${panel}.example.com`,
-};
-
-const readStatus = (panels: readonly PanelReadingChanges[], servers: readonly ServerReadingChanges[] = []) =>
-  panelsStatus({
-    ...FACTS,
-    fleet: fleetReading(
-      servers.map((server) => serverReading(server)),
-      panels.map((panel) => panelReading(panel)),
-    ),
-  });
+import { readStatus, UNREACHABLE } from '../../../support/panels-status.ts';
+import type { PanelReadingChanges } from '../../../support/readings.ts';
 
 it('a panel has its budget and its address', () => {
   expect(readStatus([{ budget: { queueLength: 3, limitPerMinute: 191.6 } }]).panels).toMatchObject([
