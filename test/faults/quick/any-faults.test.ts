@@ -2,12 +2,19 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Effect, Fault } from '../../../bench/fairness/scripted-panel.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
+import { LONGEST_TEST_MS } from '../../support/eventually.ts';
 import { anyStory, expectTruth, type Story } from '../../support/fault-story.ts';
 
 // The same stories in every run; FAULT_RUNS=1000 plays as many new ones.
 const wanted = process.env['FAULT_RUNS'];
 const SEED = 25;
 const runs = wanted === undefined ? { numRuns: 20, seed: SEED } : { numRuns: Number(wanted) };
+
+/** Generous for one story: an idle core plays six in a second. */
+const MS_PER_STORY = 10_000;
+
+/** A failure is shrunk, which plays about as many stories again. */
+const TIMEOUT_MS = Math.max(LONGEST_TEST_MS, 2 * runs.numRuns * MS_PER_STORY);
 
 /** Each fault alone: what has a problem because of it, as `watchWorld` names it, and its cause. */
 const ALONE: readonly (readonly [
@@ -186,7 +193,9 @@ it.each<[string, Story]>([
   await expectTruth(one);
 });
 
-it('any two or three faults leave fresh what works, are blamed only on what fails, and are over 75 s after their ends', async () => {
+it('any two or three faults leave fresh what works, are blamed only on what fails, and are over 75 s after their ends', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(anyStory, async (one) => void (await expectTruth(one))),
     runs,

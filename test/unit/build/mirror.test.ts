@@ -2,18 +2,32 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** Whether a file of `src` has this name without its extension. */
-const isSource = (name: string) => existsSync(`src/${name}.ts`) || existsSync(`src/${name}.tsx`);
+/** What these folders test has no name of a file: documents, what operators copy, any input, and the source as a whole. */
+const OF_RULES = new Set(['docs', 'deploy', 'fuzz', 'build']);
 
-/** Tests without a file of `src` of their name: `a/b.test.ts`, or any file in the folder `a/b`, tests `src/a/b.ts`. */
-const strays = (folder: string) =>
-  readdirSync(`test/unit/${folder}`, { recursive: true, encoding: 'utf8' })
+/** Where the files are that a folder tests, if not in `src`. */
+const ELSEWHERE = new Map([
+  ['scripts', 'scripts'],
+  ['support', 'test/support'],
+]);
+
+const hasFile = (path: string) => ['.ts', '.tsx', '.mjs'].some((extension) => existsSync(path + extension));
+
+/** Tests in a folder without a file of their name: `a/b.test.ts`, or any file in the folder `a/b`, tests `a/b.ts`. */
+function strays(folder: string): readonly string[] {
+  const root = ELSEWHERE.get(folder) ?? `src/${folder}`;
+  return readdirSync(`test/unit/${folder}`, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.test\.tsx?$/.test(file))
-    .map((file) => `${folder}/${file.replace(/\.test\.tsx?$/, '')}`)
-    .filter((name) => !isSource(name) && !isSource(dirname(name)));
+    .map((file) => `${root}/${file.replace(/\.test\.tsx?$/, '')}`)
+    .filter((path) => !hasFile(path) && !hasFile(dirname(path)));
+}
 
-const FOLDERS = readdirSync('test/unit').filter((name) => existsSync(`src/${name}`));
+const ENTRIES = readdirSync('test/unit').filter((name) => !OF_RULES.has(name));
 
-it.each(FOLDERS)('a unit test of src/%s has the name of the file that it tests', (folder) => {
+it('a unit test is in a folder', () => {
+  expect(ENTRIES.filter((name) => name.includes('.'))).toEqual([]);
+});
+
+it.each(ENTRIES)('a unit test of %s has the name of the file that it tests', (folder) => {
   expect(strays(folder)).toEqual([]);
 });

@@ -3,10 +3,11 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
+import { BAD_CONFIG_ENV, BAD_CONFIGS, badConfigFolder } from '../../support/bad-configs.ts';
 
 const CERTIFICATE = 'test/fixtures/config/files/cert.pem';
 const UUID = '1A7CE997-259b-452e-8b4e-cecc464142ca';
@@ -372,4 +373,21 @@ test('labels of discovered servers are a map, or rules of which each has its own
     { match: {}, labels: { tier: 'a' } },
   ]);
   expect(await labelsOf('[]')).toEqual([]);
+});
+
+describe('an invalid configuration', () => {
+  const { folder, remove } = badConfigFolder();
+  afterAll(remove);
+
+  test.each(BAD_CONFIGS)('gives exactly the messages of the table: $name', async ({ name, expected }) => {
+    const result = await loadConfig(join(folder, `${name}.yaml`), BAD_CONFIG_ENV);
+    const lines = result.ok ? 'no issues' : formatIssues(result.issues).replaceAll(`${folder}/`, '');
+    expect(`${lines}\n`).toBe(expected);
+  });
+
+  // Every secret in the table contains the same word.
+  test('gives messages without secrets', () => {
+    expect(BAD_CONFIGS.length).toBeGreaterThan(100);
+    expect(BAD_CONFIGS.filter(({ expected }) => expected.includes('TopSecret'))).toEqual([]);
+  });
 });

@@ -71,10 +71,13 @@ describe('the minutes that a limit is for', () => {
     expect(known.at(-1)?.[1]).toBe(1);
   });
 
-  it('aren’t those of a pause in which the count began anew', () => {
+  it.each([
+    ['the count began anew', 1],
+    ['others made calls', 80],
+  ])('aren’t those of a pause in which %s', (_what, used) => {
     const period = new LimitPeriod();
     const reading = (at: number, used: number, made: number) => ({ at, used, atLeast: made, atMost: made });
-    period.saw(reading(0, 20, 20), reading(10 * MINUTE, 1, 21));
+    period.saw(reading(0, 20, 20), reading(10 * MINUTE, used, 21));
     expect(period.minutes).toBe(1);
   });
 

@@ -1,8 +1,8 @@
 // What a fleet does with few calls in the minutes after something failed, played in virtual time.
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../../../bench/fairness/scripted-panel.ts';
-import { startWorld, type World } from '../../../../bench/fairness/simulation.ts';
-import { watchWorld } from '../../../support/world-watch.ts';
+import type { Fault } from '../../../bench/fairness/scripted-panel.ts';
+import { startWorld, type World } from '../../../bench/fairness/simulation.ts';
+import { watchWorld } from '../../support/world-watch.ts';
 
 const causes = ({ fleet }: World) => fleet.reading().problems.map(({ cause }) => cause);
 const nodeCauses = ({ fleet, clock }: World) =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { missed } from '../../../../bench/fairness/benchmark.ts';
-import { SCENARIOS } from '../../../../bench/fairness/scenarios.ts';
-import type { Effect, Fault, ServerGroup, Trouble } from '../../../../bench/fairness/scripted-panel.ts';
-import { type Setting, simulate, startWorld, type World } from '../../../../bench/fairness/simulation.ts';
-import { type Seen, watchWorld } from '../../../support/world-watch.ts';
+import { missed } from '../../../bench/fairness/benchmark.ts';
+import { SCENARIOS } from '../../../bench/fairness/scenarios.ts';
+import type { Effect, Fault, ServerGroup, Trouble } from '../../../bench/fairness/scripted-panel.ts';
+import { type Setting, simulate, startWorld, type World } from '../../../bench/fairness/simulation.ts';
+import { type Seen, watchWorld } from '../../support/world-watch.ts';
 
 const group = (
   count: number,

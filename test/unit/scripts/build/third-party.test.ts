@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { thirdParty } from '../../../scripts/build/third-party.ts';
+import { thirdParty } from '../../../../scripts/build/third-party.ts';
 
 let folder: string;
 

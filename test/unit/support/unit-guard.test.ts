@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { loadInThread } from '../../src/config/load.ts';
-import { BcryptThread } from '../../src/http/passwords.ts';
+import { loadInThread } from '../../../src/config/load.ts';
+import { BcryptThread } from '../../../src/http/passwords.ts';
 
 it('a unit test cannot start a program', async () => {
   await expect(async () => promisify(execFile)('true')).rejects.toThrow("can't start a program");

@@ -1,8 +1,8 @@
 // When an outage ends, what servers show follows at once, whenever each of them is asked again.
 import { expect, it } from 'vitest';
-import type { Effect, Fault } from '../../../../bench/fairness/scripted-panel.ts';
-import { startWorld, type World } from '../../../../bench/fairness/simulation.ts';
-import { CAUSES } from '../../../../src/diagnosis/causes.ts';
+import type { Effect, Fault } from '../../../bench/fairness/scripted-panel.ts';
+import { startWorld, type World } from '../../../bench/fairness/simulation.ts';
+import { CAUSES } from '../../../src/diagnosis/causes.ts';
 
 const blamesPanel = ({ fleet }: World) =>
   fleet.records.filter(({ status }) => {
