@@ -1,5 +1,5 @@
 # The exporter's image: `docker build -t gameserver-exporter .`
-ARG NODE_IMAGE=docker.io/library/node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+ARG NODE_IMAGE=docker.io/library/node:26.10.0-trixie-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33
 
 # The output is the same on every platform, so this stage runs on the build platform.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build

@@ -48,7 +48,7 @@ ensure_tools() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq -oDPkg::Lock::Timeout=120 install -y --no-install-recommends "${missing[@]}"
 }
 
-# Reads the versions of Node.js and Debian from the Dockerfile: node:24.21.0-trixie-slim
+# Reads the versions of Node.js and Debian from the Dockerfile: node:26.10.0-trixie-slim
 read_base() {
   local tag
   tag=$(sed -n 's/^ARG NODE_IMAGE=.*node://p' Dockerfile)

@@ -29,9 +29,9 @@ const copied = valuesOf('COPY')
   .flatMap((value) => value.split(' ').slice(0, -1));
 
 describe('the Dockerfile', () => {
-  it('uses an exact version of the slim Node.js 24 image, by digest', () => {
+  it('uses an exact version of the slim Node.js 26 image, by digest', () => {
     expect(instructions[0]?.value).toMatch(
-      /^NODE_IMAGE=docker\.io\/library\/node:24\.\d+\.\d+-[a-z]+-slim@sha256:[0-9a-f]{64}$/,
+      /^NODE_IMAGE=docker\.io\/library\/node:26\.\d+\.\d+-[a-z]+-slim@sha256:[0-9a-f]{64}$/,
     );
     const bases = valuesOf('FROM').map((value) => value.replace(/^--platform=\S+ /, ''));
     expect(bases).toEqual(['${NODE_IMAGE} AS build', '${NODE_IMAGE}']);
@@ -68,7 +68,7 @@ describe('the Dockerfile', () => {
 const NODE_VERSIONS: readonly (readonly [file: string, pattern: RegExp])[] = [
   ['Dockerfile', /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/m],
   ['deploy/pterodactyl/egg-gameserver-exporter.json', /"container": "node:([\d.]+)-/],
-  ['.ci/run', /^NODE_24=([\d.]+)$/m],
+  ['.ci/run', /^NODE_LTS=([\d.]+)$/m],
   ['.github/workflows/release.yml', /container: node:([\d.]+)-/],
   ['.github/workflows/test.yml', /container: node:([\d.]+)-/],
 ];
