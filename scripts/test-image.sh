@@ -69,7 +69,7 @@ make_base() {
   if grep -qx 'ID=debian' /etc/os-release; then
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/\?$' || echo "$mirror")
   fi
-  debootstrap --variant=minbase --include=ca-certificates "$suite" "$rootfs" "$mirror" >"$log" 2>&1 || fail "debootstrap: $(tail -3 "$log")"
+  debootstrap --variant=minbase --include=ca-certificates,libatomic1 "$suite" "$rootfs" "$mirror" >"$log" 2>&1 || fail "debootstrap: $(tail -3 "$log")"
   rm -rf "$rootfs"/var/cache/apt/archives/*.deb "$rootfs"/var/lib/apt/lists/* "$rootfs"/usr/share/{doc,man,locale}/*
 
   npm install --prefix "$npm_folder" --no-save --no-package-lock --ignore-scripts --silent "$node_package@$node_version" npm@11

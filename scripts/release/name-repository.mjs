@@ -72,7 +72,10 @@ for (const file of OVERLAYS) {
 const COMPOSE = 'deploy/compose/compose.yaml';
 edit(COMPOSE, (text) =>
   replace(COMPOSE, text, [
-    [/^( +image: )gameserver-exporter:.*\n +build:\n +context: .*$/m, `$1${image}:${version}@${digest}`],
+    [
+      /^( +image: )gameserver-exporter:.*\n +build:\n +context: .*\n +#.*\n +pull_policy: never$/m,
+      `$1${image}:${version}@${digest}`,
+    ],
   ]),
 );
 
