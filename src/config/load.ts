@@ -1,9 +1,9 @@
 // Loads the configuration from a file, in a thread of its own while the exporter runs.
 
 import { once } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import { isSame } from '../domain/same.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { secretFiles } from '../yaml/settings.ts';
 import { API_KEY_FILE, loadSettings } from '../yaml/text-file.ts';
@@ -87,6 +87,6 @@ function knownServers(running: Config | undefined): (server: ServerTarget) => Se
   const byKey = new Map(servers.map((server) => [serverKey(server), server]));
   return (server) => {
     const known = byKey.get(serverKey(server));
-    return known !== undefined && isSame(known, server) ? known : server;
+    return known !== undefined && isDeepStrictEqual(known, server) ? known : server;
   };
 }

@@ -1,6 +1,6 @@
 // Reads a panel's server list page by page.
 
-import { isSame } from '../domain/same.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { printable } from '../domain/secrets.ts';
 import { shortId } from '../domain/server.ts';
 import { PanelError } from '../panel/api.ts';
@@ -85,7 +85,7 @@ export async function walkListing(
 }
 
 function keepIfSame(server: ListedServer, known: ListedServer | undefined): ListedServer {
-  return known !== undefined && isSame(known, server) ? known : server;
+  return known !== undefined && isDeepStrictEqual(known, server) ? known : server;
 }
 
 /** What is wrong with a page that was read. */

@@ -1,6 +1,6 @@
 // Updates the members of a fleet to another list of servers; pure.
 
-import { isSame } from '../domain/same.ts';
+import { isDeepStrictEqual } from 'node:util';
 import { isSameServer, type ServerTarget, shortId } from '../domain/server.ts';
 import type { Member } from './members.ts';
 
@@ -26,7 +26,7 @@ export function regroup(
     if (members.has(identity)) continue;
     const found = known.get(identity);
     const member = found && isSameServer(found.record.target, target) ? found : create(target);
-    const isChanged = !isSame(member.record.target, target);
+    const isChanged = !isDeepStrictEqual(member.record.target, target);
     isRegrouped ||= isChanged || member !== current[members.size];
     members.set(identity, member);
     // Without a change the old object is kept, so that everything derived from it, such as its
