@@ -25,7 +25,7 @@ export class InternalErrorLog {
     this.#places.add(place);
     this.#log.error(
       { err: error, cause: 'unexpected' },
-      'internal error, which is logged once and counted in gameserver_exporter_internal_errors_total: please report it',
+      'internal error: please report it with this stack; repetitions are only counted (gameserver_exporter_internal_errors_total)',
     );
   };
 }

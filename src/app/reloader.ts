@@ -2,6 +2,7 @@
 
 import type { Config, LoadResult } from '../config/config.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { counted } from '../domain/sentences.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { ReloadOutcome } from '../http/routes.ts';
 import { formatIssues } from '../yaml/issues.ts';
@@ -75,10 +76,9 @@ export class Reloader {
   #failed(problems: readonly string[]): ReloadOutcome {
     const { log, ended } = this.#options;
     ended(false);
-    const number = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
     log.error(
       { problems: problems.length },
-      `reload failed with ${number}: keeping the previous configuration`,
+      `configuration reload failed, keeping the previous one: ${counted(problems.length, 'problem')}`,
     );
     for (const problem of problems) log.error({}, problem);
     return { ok: false, problems: KNOWN_SECRETS.redact(problems.join('\n')) };

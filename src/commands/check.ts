@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rules-in-words.ts';
+import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rule-texts.ts';
 import { isLocalHost } from '../domain/addresses.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { DEFAULT_MAX_SERVERS, EXPECTS, type ServerGlobs } from '../domain/server.ts';

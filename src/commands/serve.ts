@@ -123,7 +123,7 @@ async function runExporter(
       log.level = flags['log.level'] ?? next.log.level;
       const isOtherFormat = next.log.format !== config.log.format;
       if (isOtherFormat && flags['log.format'] === undefined)
-        log.warn({}, 'changes of log.format take effect at the next start');
+        log.warn({}, '`log.format` changed: restart the exporter to apply it');
     },
     enableLifecycle: flags['web.enableLifecycle'] === true,
     externalUrl: flags['web.externalUrl'],

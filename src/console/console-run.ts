@@ -67,11 +67,9 @@ const MAX_SETTLING_MS = 10_000;
 /** How often a condition that is waited for is checked. */
 const CHECK_INTERVAL_MS = 50;
 
-/**
- * Messages whose text is the server's output, and those that report that a request was not carried
- * out.
- */
+/** Messages that contain the server's output. */
 const OUTPUT: ReadonlySet<string> = new Set(['console output', 'install output', 'transfer logs']);
+/** Messages that report a request that was not carried out. */
 const REFUSALS: ReadonlySet<string> = new Set(['daemon error', 'throttled']);
 
 interface PowerTarget {
@@ -225,8 +223,8 @@ export class ConsoleRun {
   readonly #isReady = () => ['opening', 'streaming'].includes(this.#session.machine.name);
 
   /**
-   * The permission that the token lacks, in words; undefined if none is known. Nodes silently drop
-   * messages without permission.
+   * A sentence about the permission that the token lacks; undefined if it lacks none, as far as is
+   * known. Nodes silently drop messages without permission.
    */
   #lacking(permission: string): string | undefined {
     const { machine } = this.#session;

@@ -1,4 +1,4 @@
-// What a console shows of the messages of a daemon.
+// The messages of a daemon, as a console shows them.
 import { stripVTControlCharacters } from 'node:util';
 import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';

@@ -30,7 +30,7 @@ const PLAIN_TO_TLS =
 
 const CLIENT_CERTIFICATE = /SSL certificate (?:was sent|error)/i;
 
-/** Words that occur in the titles and messages of bot checks and firewalls. */
+/** Phrases in the titles and messages of bot checks and firewalls. */
 const CHALLENGE =
   /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall/i;
 
@@ -42,7 +42,7 @@ export function isChallenge({
   return isMarked || CHALLENGE.test(message);
 }
 
-/** What the statuses that only Cloudflare sends show about the server behind it. */
+/** The statuses that only Cloudflare sends, as sentences about the server behind it. */
 const CLOUDFLARE: Readonly<Partial<Record<number, string>>> = {
   520: 'sent an empty or invalid response',
   521: 'refuses connections',
@@ -55,10 +55,7 @@ const CLOUDFLARE: Readonly<Partial<Record<number, string>>> = {
   530: "can't be found: its DNS record or its tunnel is missing or down",
 };
 
-/**
- * What the response shows about the server behind Cloudflare; undefined if it has none of
- * Cloudflare's own statuses.
- */
+/** The state of the server behind Cloudflare, from one of Cloudflare's own statuses. */
 export function cloudflareMeaning(status: number): string | undefined {
   const message = CLOUDFLARE[status];
   return message && `the server behind Cloudflare ${message}`;
@@ -99,8 +96,8 @@ const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
 };
 
 /**
- * Why something in front of the panel, or in its place, refused a call; it shows nothing about a
- * server.
+ * Why something in front of the panel, or in its place, refused a call. Such a response is no
+ * evidence about a server.
  */
 export function foreignPanelCause(response: ForeignResponse): CauseCode {
   const { status, message = '' } = response;
@@ -111,10 +108,7 @@ export function foreignPanelCause(response: ForeignResponse): CauseCode {
   return OF_PANEL[status] ?? (status < 500 ? 'not_a_panel' : 'panel_error');
 }
 
-/**
- * Why something in front of the node refused an upgrade; undefined if the response shows no more
- * than its status.
- */
+/** Why something in front of the node refused an upgrade; undefined if only the status is known. */
 export function foreignNodeCause(response: ForeignResponse): CauseCode | undefined {
   const kind = recognize(response);
   return kind && CAUSES_OF[kind][1];

@@ -1,4 +1,4 @@
-// What the outcome of a call or a socket proves of the panel, a path, a node and the account.
+// The evidence that the outcome of a call or a socket gives about panel, path, node and account.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
@@ -23,12 +23,10 @@ export const NO_DATA: Problem = {
   detail: "the panel has no data: it can't reach the node",
 };
 
-/** What an outcome shows of one thing; undefined if nothing. */
+/** Evidence from one outcome about one subject; undefined if there is none. */
 type Sign = 'works' | 'fails' | undefined;
 
-/**
- * What one outcome shows about the panel, the path, the server's node, and the account's consoles.
- */
+/** Evidence from one outcome about the panel, the path, the server's node, and the consoles. */
 export interface Signs {
   /** `works`: it responded and accepted the key. */
   readonly panel: Sign;
@@ -39,7 +37,7 @@ export interface Signs {
   readonly console: Sign;
 }
 
-/** The signs of an outcome that shows nothing. */
+/** No evidence about any subject. */
 export const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
 const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
 const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
@@ -62,7 +60,7 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
 ]);
 
 /**
- * What a call's outcome shows; pure.
+ * The evidence from a call's outcome; pure.
  *
  * | outcome | panel | path | node | console |
  * |---|---|---|---|---|
@@ -137,16 +135,13 @@ export function besideWorkingPath(problem: Problem | undefined): Problem | undef
   return problem?.cause === 'not_found' ? { ...problem, cause: 'daemon_unknown' } : problem;
 }
 
-/**
- * What may be to blame for a failed call: the panel, one of its paths, the account's right to
- * consoles, or a node.
- */
+/** A subject that can cause failures: the panel, one of its paths, consoles, or a node. */
 export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
 
 /**
- * The problem of what is to blame, from the problem of a call for one server; pure.
+ * The problem of the subject that causes a failure, from the problem of one server's call; pure.
  *
- * | to blame | a call's problem | its problem |
+ * | subject | problem of the call | problem of the subject |
  * |---|---|---|
  * | the consoles | any | the account lacks the permission |
  * | a node | its servers are unknown to it | it has lost them |

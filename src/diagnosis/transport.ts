@@ -129,7 +129,7 @@ export function readTransportError(error: unknown) {
   // or no WebSocket begins.
   const byDefault = errors.length > 0 && codes.length === 0 ? 'protocol' : 'connection';
   const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? byDefault;
-  // Only the text of a TLS error is evaluated: any other text may contain words from the far end.
+  // Only the text of a TLS error is evaluated: any other text may come from the far end.
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
   // For a name with several addresses, the error is an aggregate without a message of its own.

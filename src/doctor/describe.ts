@@ -1,10 +1,10 @@
-// Describes as a report what the exporter shows of its panels.
+// The report on a panel, from the exporter's readings of it.
 import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../domain/reading.ts';
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 
-/** What the exporter shows of a panel at one instant, and what the report contains as it is. */
+/** The readings of a panel at one instant, and the facts that the report contains unchanged. */
 export interface TestedPanel
   extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls' | 'isListRead' | 'listedNames'> {
   readonly reading: PanelReading;
@@ -12,7 +12,7 @@ export interface TestedPanel
   readonly servers: readonly Snapshot[];
 }
 
-/** The report on a panel, from what the exporter shows of it; pure. */
+/** The report on a panel, from its readings; pure. */
 export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel): PanelReport {
   const { up, budget, needs } = reading;
   const found = new FoundProblems();
@@ -29,7 +29,7 @@ export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel)
   for (const { name, node = '', problems } of reports) {
     for (const problem of problems) {
       const { scope } = CAUSES[problem.cause];
-      // What is wrong with a node is one problem, however its servers notice it.
+      // A node's problem is one problem, even if its servers fail with different causes.
       const shared = scope === 'server' ? undefined : ofNodes.get(node);
       const occurrence = shared ?? found.occurrence(problem);
       occurrence.servers.add(name);
@@ -39,7 +39,7 @@ export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel)
   return { ...rest, up, budget, needs, problems: found.all, servers: reports };
 }
 
-/** What the exporter can work with, but should be changed. */
+/** Problems with the rate limit that reduce what the exporter can do. */
 function limitProblems(budget: BudgetReading): readonly Problem[] {
   const { isPinned, knownLimitPerMinute: known } = budget;
   const used = rounded(budget.limitPerMinute);

@@ -37,7 +37,7 @@ export function renderReport(report: DoctorReport, page: Printout): string {
   );
   const parts = [
     ...problemBlocks(problems, page),
-    ...report.panels.map((panel) => panelBlock(panel, page)),
+    ...report.panels.map((panel) => panelBlock(panel, report.durationMs, page)),
     page.wrapped(summary(report, page)),
   ];
   return `${parts.join('\n\n')}\n`;
@@ -112,9 +112,9 @@ interface ReportRow {
   readonly text: string;
 }
 
-function panelBlock(panel: PanelReport, page: Printout): string {
+function panelBlock(panel: PanelReport, durationMs: number, page: Printout): string {
   const { name, url, servers, selection } = panel;
-  const shown = serverLines(servers, page);
+  const shown = serverLines(servers, durationMs, page);
   return [
     page.wrapped(`${page.paint('bold', `panel ${printable(name)}`)}: ${printable(url)}`, '', '  '),
     ...renderRows(panelRows(panel), page),
@@ -164,8 +164,12 @@ function serversRow(servers: readonly ServerReport[]): ReportRow {
   return { name: 'servers', result, text: `${healthy} of ${servers.length} without problems` };
 }
 
-/** The servers of a panel, one row each; of many, only those with problems. */
-function serverLines(servers: readonly ServerReport[], page: Printout): readonly string[] {
+/** The servers of a panel after a run of this length, one row each; of many, only failed ones. */
+function serverLines(
+  servers: readonly ServerReport[],
+  durationMs: number,
+  page: Printout,
+): readonly string[] {
   const tested = servers.filter(({ result }) => result !== 'untested');
   const untested = servers.length - tested.length;
   const isLong = servers.length > MAX_ROWS;
@@ -174,7 +178,7 @@ function serverLines(servers: readonly ServerReport[], page: Printout): readonly
   const hidden = [
     ...(untested === 0
       ? []
-      : [`${counted(untested, 'server')} not tested: no data and no problem of their own`]),
+      : [`${counted(untested, 'server')} not tested: no data within ${wholeSeconds(durationMs)} s`]),
     ...(failed.length <= MAX_ROWS ? [] : [`${failed.length - MAX_ROWS} more with problems (not shown)`]),
     ...(isLong && tested.length > failed.length
       ? [`${counted(tested.length - failed.length, 'server')} without problems (not shown)`]
@@ -183,14 +187,18 @@ function serverLines(servers: readonly ServerReport[], page: Printout): readonly
   return [...renderRows(shown.map(serverRow), page), ...hidden.map((line) => page.wrapped(line, '  '))];
 }
 
-const WAYS: Partial<Record<Condition, string>> = { streaming: 'streaming', polling: 'polled' };
+function wholeSeconds(durationMs: number): number {
+  return Math.max(1, Math.round(durationMs / 1_000));
+}
+
+const CONDITION_TITLES: Partial<Record<Condition, string>> = { streaming: 'streaming', polling: 'polled' };
 
 function serverRow({ name, result, condition, state, players, problems, held }: ServerReport): ReportRow {
-  const way = WAYS[condition];
+  const collection = CONDITION_TITLES[condition];
   const parts = [
-    ...(way === undefined
+    ...(collection === undefined
       ? []
-      : [`${way}, ${state}${players === undefined ? '' : `, ${counted(players, 'player')}`}`]),
+      : [`${collection}, ${state}${players === undefined ? '' : `, ${counted(players, 'player')}`}`]),
     ...problems.map(({ cause }) => CAUSES[cause].title),
     ...(held === undefined ? [] : [held]),
   ];
@@ -239,7 +247,7 @@ function summary(report: DoctorReport, page: Printout): string {
   const servers = panels.flatMap((panel) => panel.servers);
   const problems = panels.flatMap((panel) => panel.problems);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
-  const cost = `${counted(calls, 'call')} in ${Math.max(1, Math.round(durationMs / 1_000))} s, version ${VERSION}`;
+  const cost = `${counted(calls, 'call')} in ${wholeSeconds(durationMs)} s, version ${VERSION}`;
   const failed = servers.filter(({ result }) => result === 'failed').length;
   const untested = servers.filter(({ result }) => result === 'untested').length;
   const warnings = problems.filter(({ result }) => result === 'warning').length;

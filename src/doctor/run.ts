@@ -143,8 +143,8 @@ async function untilDescribable(
 }
 
 /**
- * What is wrong, in a form that changes when that changes; the panel's own facts about servers
- * don't.
+ * The current problems as texts, to be compared with earlier ones; facts such as a suspension
+ * aren't included.
  */
 function fingerprint(fleet: PanelFleet, now: number): readonly string[] {
   const reading = fleet.reading();
@@ -210,7 +210,7 @@ function isDecided(record: ServerRecord, clock: Clock): boolean {
   return target.query === undefined || record.runAt(now) === undefined || query_up !== undefined;
 }
 
-/** What the fleet shows now; a server that has failed and begins again shows why it failed. */
+/** The fleet's readings. A server that is being retried has the problem of its last attempt. */
 function readFleet(fleet: PanelFleet, given: PanelConfig | undefined, clock: Clock, seen: SeenProblems) {
   const now = clock.now();
   const reading = fleet.reading();

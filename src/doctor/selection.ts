@@ -6,7 +6,7 @@ import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { chooseQuery } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { queryPlace } from '../query/place.ts';
-import { describeQuery, describeRule, matchesEveryServer } from './rules-in-words.ts';
+import { describeQuery, describeRule, matchesEveryServer } from './rule-texts.ts';
 
 /** Servers that have something in common. */
 interface Counted {
@@ -18,7 +18,7 @@ interface Counted {
 export interface Selection {
   /** Servers in the panel's server list. */
   readonly listed: number;
-  /** Those that are monitored because the rules include them. */
+  /** Listed servers that are monitored because the rules include them. */
   readonly monitored: number;
   /** The servers for which each rule determines the expected state, in the order of the rules. */
   readonly expect: readonly Counted[];
@@ -47,7 +47,7 @@ export function describeSelection(
     .filter((server) => rules.judge(server).included && monitored.has(shortId({ id: server.uuid })))
     .map((server) => selectedBy(rules, server));
   return {
-    // Those that are left out aren't all remembered.
+    // The exporter doesn't remember all servers beyond the maximum.
     listed: Math.max(listed.length, selected.length + leftOut),
     monitored: selected.length,
     expect: expectations(discover, selected),

@@ -1,7 +1,7 @@
 // Contains exceptions of the exporter's own code, so that each ends only the work in which it was
 // thrown.
 
-/** Reports exceptions to whoever listens: the exporter while it runs. */
+/** Passes exceptions to its listener: the exporter while it runs. */
 export class InternalErrors {
   #receive: ((error: unknown) => void) | undefined;
 

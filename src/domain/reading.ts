@@ -257,7 +257,7 @@ export interface PanelReading {
   readonly name: string;
   /** Whether its API responds and accepts the API key. */
   readonly up: boolean;
-  /** Whether failures are a node's, a path's or the panel's is being tried. */
+  /** The exporter is testing whether the panel, a path or a node causes the failures. */
   readonly isJudging?: boolean;
   /**
    * Problems of the panel or its API key as a whole, or of single paths of a panel that is up;

@@ -124,7 +124,7 @@ export class KnownSecrets {
   readonly #now: () => number;
   /** Each secret as it is written in a text, in a URL and in JSON. */
   readonly #written = new Map<string, readonly string[]>();
-  /** Those that were replaced, and when they were last used. */
+  /** The replaced secrets, and when each was last used. */
   readonly #replaced = new Map<string, number>();
   /** Undefined if it has to be compiled again. */
   #pattern: RegExp | undefined;
@@ -145,10 +145,7 @@ export class KnownSecrets {
     this.#pattern = undefined;
   }
 
-  /**
-   * Some secrets were replaced by others: those that are no longer among them are forgotten an hour
-   * after their last use.
-   */
+  /** The secrets in `before` that aren't in `after` are forgotten an hour after their last use. */
   replace(before: Iterable<string>, after: Iterable<string>): void {
     const current = new Set(after);
     for (const secret of before) if (!current.has(secret)) this.#replaced.set(secret, this.#now());
@@ -175,10 +172,7 @@ export class KnownSecrets {
     return text.replaceAll(this.#pattern, REDACTED);
   }
 
-  /**
-   * A text, cleaned and redacted: of a long one, the first `length` characters of what is left of
-   * its first `read` ones.
-   */
+  /** Cleans and redacts at most `read` characters, and truncates the result to `length`. */
   shown(text: string, read: number, length: number, clean: (text: string) => string): string {
     const isWhole = text.length <= read;
     // Only whole secrets are recognized, so the end of what is read, which may be a part of one,
@@ -210,8 +204,8 @@ export class KnownSecrets {
 }
 
 /**
- * A replaced secret may be repeated by whoever got it for so long, in milliseconds; then it takes
- * no more time of each line.
+ * A replaced secret is redacted for this long, in milliseconds, because its receiver may repeat it;
+ * after that, it no longer costs time in each line.
  */
 const REPLACED_MS = 60 * 60_000;
 

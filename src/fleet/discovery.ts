@@ -51,8 +51,8 @@ const REPEAT_MS = 60_000;
 const ENDED = {
   nothing_listed: 'servers are discovered again',
   all_excluded: 'servers are discovered again',
-  listing_too_long: 'no servers are left out any more',
-  same_identifier: 'no duplicate server identifiers any more',
+  listing_too_long: 'every listed server is monitored again',
+  same_identifier: 'server identifiers are unique again',
 };
 
 /** What discovery depends on. */

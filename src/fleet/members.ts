@@ -54,8 +54,8 @@ export class Members {
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
   /**
-   * The servers in the order of the list; a new array whenever the list or what it says of a server
-   * changed.
+   * The servers in the order of the list; a new array whenever the list or the description of a
+   * server changed.
    */
   records: readonly ServerRecord[] = [];
   /** Those whose sessions have begun and not ended. */

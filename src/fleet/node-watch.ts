@@ -97,14 +97,14 @@ export class NodeWatch {
     if (problem?.cause === this.#cause) return;
     this.#cause = problem?.cause;
     if (problem === undefined) {
-      log.info({ panel }, `panel ${panel}: its nodes are read again`);
+      log.info({ panel }, `panel ${panel}: list of nodes available again`);
       return;
     }
     const { cause, detail } = problem;
     const remedy = REFUSED.has(cause)
       ? 'the key in `nodes.api_key_file` needs permission to read nodes (an application API key, or that of an administrator)'
       : 'retrying later';
-    log.warn({ panel, cause, detail }, `panel ${panel}: reading its nodes failed: ${detail}; ${remedy}`);
+    log.warn({ panel, cause, detail }, `panel ${panel}: list of nodes unavailable: ${detail}; ${remedy}`);
   }
 }
 

@@ -92,8 +92,8 @@ export class PanelFleet {
   }
 
   /**
-   * The servers in the order of the list; a new array whenever the list or what it says of a server
-   * changed.
+   * The servers in the order of the list; a new array whenever the list or the description of a
+   * server changed.
    */
   get records(): readonly ServerRecord[] {
     return this.#members.records;

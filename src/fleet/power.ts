@@ -264,7 +264,7 @@ function started(power: Power, at: number): Power {
 const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, notices: [] };
 
 function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
-  // Words come within moments, so those that come now are about this stop.
+  // Daemon messages arrive within seconds, so later ones belong to this stop.
   const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
   const whileDown = before.isRestored || undefined;
   const stop = { ...UNEXPLAINED, at, run: before.starts, seen, noticedAt: at, whileDown };

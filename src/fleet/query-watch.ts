@@ -246,7 +246,7 @@ export class QueryWatch {
   }
 }
 
-/** A guess that has never led to a response says nothing about the game. */
+/** While a guessed query type has never had a response, its failures aren't the game's. */
 function whileGuessed(problem: Problem | undefined): Problem | undefined {
   const isSilent = QUERY_FAILURES.some((cause) => cause === problem?.cause);
   return problem && isSilent ? { ...problem, cause: 'query_never_answered' } : problem;

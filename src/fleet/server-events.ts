@@ -23,7 +23,10 @@ export const SERVER_EVENTS = {
     one: 'server stopped by its node (disk full)',
     many: 'servers stopped by their nodes (disk full)',
   },
-  gave_up: { one: 'server given up by its node', many: 'servers given up by their nodes' },
+  gave_up: {
+    one: 'server no longer restarted by its node',
+    many: 'servers no longer restarted by their nodes',
+  },
   query_failed: {
     one: 'running server not responding to queries',
     many: 'running servers not responding to queries',

@@ -24,7 +24,7 @@ const LIMITS = {
   requestMs: 30_000,
   /** How often these two are checked. */
   checkMs: 5_000,
-  /** A reader that takes nothing for this long is disconnected, and its body is freed. */
+  /** A client that reads nothing for this long is disconnected, which frees its body. */
   stalledMs: 30_000,
   /**
    * How long an idle connection is kept open; longer than the usual scrape interval, so that

@@ -23,7 +23,7 @@ export interface SelfFacts {
   readonly externalUrl?: string | undefined;
   /** Read at every scrape only. */
   readonly fleet: FleetReading;
-  /** The address of a panel without secrets; undefined if the panel isn't configured any more. */
+  /** The address of a panel without secrets; undefined if the panel is no longer configured. */
   readonly panelUrl?: (panel: string) => string | undefined;
   /**
    * The open file limit that a socket to every server requires, and that of the process, infinite

@@ -20,7 +20,7 @@ export interface Dialect {
   readonly rate: RateForm;
   /** What the panel calls the permission that an account needs for an endpoint, if it needs one. */
   readonly permissions: Readonly<Partial<Record<ApiEndpoint, string>>>;
-  /** The dialect that it extends, whose responses show nothing against it. */
+  /** The dialect that it extends: a response in that one doesn't rule this one out. */
   readonly extends?: Dialect;
   /** Is the response in a form that only this dialect has? */
   readonly recognizes: (answer: PanelAnswerText) => boolean;

@@ -20,7 +20,7 @@ const LOST_MS = 10_000;
 /** Somebody who uses the account for a while is reported, a person who looks at the panel isn't. */
 const REPORTED_AFTER_MS = 600_000;
 
-/** After this long without unexplained calls, nobody uses the account any more. */
+/** After this long without unexplained calls, the account is no longer shared. */
 const OVER_AFTER_MS = 180_000;
 
 /** Fewer unexplained calls are visits of people. */

@@ -449,7 +449,7 @@ export class Gateway {
       ended(problemIn(call.path, value), true);
       return value;
     } catch (error) {
-      // The outcome of a call that is no longer needed shows nothing.
+      // The outcome of a call that is no longer needed is no evidence.
       if (signal.aborted && !(error instanceof PanelError)) throw error;
       ended(toProblem(error), error instanceof PanelError && error.fromPanel);
       throw error;

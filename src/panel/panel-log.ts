@@ -66,7 +66,8 @@ export class PanelLog {
   /** Somebody else uses the account's calls; undefined if no longer. */
   shared(problem: Problem | undefined): void {
     const { log, panel } = this.#options;
-    if (problem === undefined) log.info({ panel }, `panel ${panel}: nobody else uses its account any more`);
+    if (problem === undefined)
+      log.info({ panel }, `panel ${panel}: only this exporter uses its account again`);
     else log.warn({ panel, ...problem }, `panel ${panel}: ${problemLine(problem)}`);
   }
 

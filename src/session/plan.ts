@@ -142,7 +142,7 @@ function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: Surroun
   return { at, isOutdated, pollIntervalMs, stalenessMs };
 }
 
-/** Is the reason of the last failure over, so that it says nothing about the server any more? */
+/** Has the reason for the last failure ended, so that the failure no longer counts? */
 function isOver({ result, endedAt }: PollState, seen: Surroundings): boolean {
   return result.type === 'failed' && pollsOutdatedAt(result, seen) > endedAt;
 }

@@ -35,7 +35,7 @@ export type EndedPoll =
 /** When a server's resources are requested next, unless a request is under way. */
 export interface PollPlan extends PollIntervals {
   readonly at: number;
-  /** The failures of the last polls say nothing any more. */
+  /** The failures of the last polls no longer count. */
   readonly isOutdated: boolean;
 }
 

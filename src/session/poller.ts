@@ -77,7 +77,7 @@ export class Poller {
     this.#owner.changed();
   }
 
-  /** The state, without failures that say nothing any more. */
+  /** The state, without failures that no longer count. */
   get #stateNow(): PollState {
     const isOutdated = this.#plan?.isOutdated === true;
     return isOutdated ? { ...this.#state, result: NEVER_POLLED.result } : this.#state;

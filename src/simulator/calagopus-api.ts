@@ -84,7 +84,7 @@ function forbidden({ settings }: ClientApiHost, permission: string): SimulatedAn
     : textsRefusal(403, `you do not have permission to perform this action: ${permission}`);
 }
 
-/** What the panel says of each state in which a server's calls are refused. */
+/** The panel's message for each state in which it refuses a server's calls. */
 const CONFLICTS: Readonly<Partial<Record<Conflict, string>>> = {
   suspended: 'server is suspended',
   transferring: 'server is being transferred',

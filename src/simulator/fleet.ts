@@ -157,7 +157,7 @@ export class SimulatedFleet {
     const now = this.#clock.now();
     const before = server.game;
     const { server: game, passed } = step(before, event, now, traits);
-    // Whoever starts a server whose disk was full has deleted files before.
+    // A server whose disk was full starts with files deleted, as if a person had done that.
     server.game = passed.includes('starting') ? withDisk(game, server.usualDiskBytes) : game;
     if (traits.startFails && passed.includes('starting')) server.startsToFail -= 1;
     if (passed.includes('offline')) server.cancelDaemon();

@@ -162,7 +162,7 @@ function parseText(text: string, lineCounter: LineCounter) {
   const document = parseDocument(text, options);
   const found = [...document.errors, ...document.warnings];
   if (found.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
-    // Where the stack overflowed shows nothing about the file, and later errors are only noise.
+    // The place of the overflow says nothing about the file, and later errors are only noise.
     return { document, errors: [{ offset: 0, message: NESTED_TOO_DEEPLY }] };
   }
   const lineNumber = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;

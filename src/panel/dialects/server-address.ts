@@ -1,4 +1,4 @@
-/** Where players reach a game server, from what a panel says of its ports. */
+/** Where players reach a game server, from its ports in a panel's response. */
 import { isIP } from 'node:net';
 import { addresses, contains, formatEndpoint, MAX_PORT } from '../../domain/addresses.ts';
 import { printable } from '../../domain/secrets.ts';

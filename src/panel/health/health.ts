@@ -233,7 +233,7 @@ export class Health {
     });
   }
 
-  /** Failures of this node's sockets prove nothing any more. */
+  /** Failures of this node's sockets are no longer evidence. */
   forgetSockets(node: string): void {
     this.#happens(() => this.#ledger.forgetSocketFailures(node));
   }
@@ -317,7 +317,7 @@ export class Health {
     }
   }
 
-  /** Begins a trial; whoever reported the failure finishes with it first. */
+  /** Begins a trial, once the failure that was reported has been handled. */
   async #try(subject: Subject): Promise<void> {
     const outage = this.outage(subject);
     if (outage === undefined) return;

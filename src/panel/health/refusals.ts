@@ -4,7 +4,7 @@
  */
 import type { CauseCode } from '../../domain/problems.ts';
 
-/** What a panel says of a server that is gone, or to which access was taken away. */
+/** How a panel refuses calls for a server that is gone, or to which access was revoked. */
 const REFUSED: ReadonlySet<CauseCode | undefined> = new Set([
   'not_found',
   'forbidden',

@@ -62,7 +62,7 @@ export class Tallies {
     if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
   }
 
-  /** The subject is decided again once another node's server works on the path, or not any more. */
+  /** Decides the subject again once a server of another node works on the path, or no longer does. */
   awaitProof(tally: Tally, isAwaited: boolean): void {
     const path = pathBehind(tally.channel);
     const unproven = this.#unproven.get(path) ?? new Set();

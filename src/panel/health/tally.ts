@@ -51,7 +51,7 @@ export class Group {
   readonly latest = new Latest();
   /** Servers that aren't asked there for a reason of their own. */
   blocked = 0;
-  /** Its servers have no outcome any more, though the evidence of the last one is still theirs. */
+  /** Its servers no longer have an outcome; the evidence of the last one still counts. */
   isForgotten = false;
 
   constructor(tally: Tally, key: Key) {
@@ -73,7 +73,7 @@ export class Group {
     return this.works.size + this.failed.size + this.blocked === 0;
   }
 
-  /** Its failures prove nothing any more. */
+  /** Its failures are no longer evidence. */
   excuse(): void {
     this.failed = new Ranking();
     this.latest.groupEmptied(this);
@@ -197,7 +197,7 @@ export class Tally {
     else this.#failing.delete(group);
   }
 
-  /** No failure, or none with this key, counts any more; they stay the servers' last outcomes. */
+  /** Failures, or those with this key, no longer count, but stay the servers' last outcomes. */
   excuse(...keys: readonly [] | readonly [Key]): void {
     const groups = keys.length === 0 ? this.#groups.values() : [this.#groups.get(keys[0])];
     for (const group of groups) {

@@ -88,7 +88,7 @@ export class History {
       );
   }
 
-  /** Forgets nodes that no server has any more. */
+  /** Forgets nodes without servers. */
   keepNodes(nodes: ReadonlySet<string | undefined>): void {
     for (const node of this.respondedAt.keys()) if (!nodes.has(node)) this.respondedAt.delete(node);
     for (const node of this.#streamed) if (!nodes.has(node)) this.#streamed.delete(node);

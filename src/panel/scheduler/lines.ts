@@ -61,7 +61,7 @@ export class Lines<Job> {
   readonly #open = new Ranking<GateOf<Job>>();
   readonly #closed = new Ranking<GateOf<Job>>();
   readonly #heldAtNode = new Ranking<Line<Job>>();
-  /** Calls that a rule of their own server holds, by when it doesn't any more. */
+  /** Calls that a rule of their own server holds, by the time at which it lets them start. */
   readonly #asleep = new Ranking<Waiting<Job>>();
   readonly #isRetry: (call: Call) => boolean;
   #order = 0;

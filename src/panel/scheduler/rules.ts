@@ -62,7 +62,7 @@ export const PLACES = 8;
 /** Polls in flight of one node. */
 const SEATS_PER_NODE = 4;
 
-/** Polls in flight of all nodes that haven't responded yet, or don't any more. */
+/** Polls in flight of all nodes that haven't responded yet, or no longer respond. */
 const SEATS_IN_DOUBT = 3;
 
 /**

@@ -108,7 +108,7 @@ export class Scheduler {
     if (this.#idsOf.has(server)) this.#serverChanged(server);
   }
 
-  /** This subject, of this node if of one, has an outage or none any more. */
+  /** An outage of this subject, of this node if it is a node's, began or ended. */
   holdChanged(subject: Subject, node: string | undefined): void {
     if (node === undefined) this.#lines.opened(`gate ${subject}`);
     else this.#lines.nodeChanged(node);
@@ -159,7 +159,7 @@ export class Scheduler {
     this.#serverChanged(server);
   }
 
-  /** Forgets nodes that no server has any more. */
+  /** Forgets nodes without servers. */
   keepNodes(nodes: ReadonlySet<string | undefined>): void {
     this.#history.keepNodes(nodes);
   }
@@ -209,7 +209,7 @@ export class Scheduler {
     });
   }
 
-  /** Starts the call; resolves when it holds no place any more. */
+  /** Starts the call; resolves when it no longer holds a place. */
   #start<T>(
     call: Call,
     make: () => Promise<T>,

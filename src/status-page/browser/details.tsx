@@ -19,7 +19,7 @@ interface DetailsProps {
 /** The contents of an open row; the row above has the problem's title. */
 export class Details extends Component<DetailsProps, { readonly history?: HistoryView }> {
   /** The state, stop and step for which the history was fetched. */
-  #historyOf: string | undefined;
+  #historyKey: string | undefined;
 
   override componentDidMount(): void {
     void this.#follow();
@@ -36,10 +36,10 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
     if (fleet.isLost) return;
     const step = Math.floor(fleet.time / STEP_SECONDS);
     const historyKey = [server.state, server.last_stop?.timestamp_seconds, step].join(' ');
-    if (historyKey === this.#historyOf) return;
-    this.#historyOf = historyKey;
+    if (historyKey === this.#historyKey) return;
+    this.#historyKey = historyKey;
     const history = await fetchHistory(serverKey(server)).catch(() => undefined);
-    if (history === undefined) this.#historyOf = undefined;
+    if (history === undefined) this.#historyKey = undefined;
     else this.setState({ history });
   }
 

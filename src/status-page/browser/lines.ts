@@ -43,8 +43,8 @@ export function groupLines(
 }
 
 /**
- * The same for servers with the same cause. A node that is down shows in several ways, and is
- * another cause than another node; what is a server's own is the same on every panel.
+ * The same for servers with the same cause. All symptoms of a node that is down are one cause, and
+ * each node is a cause of its own; a cause of single servers is the same on every panel.
  */
 function causeKey({ attention, complaint, scope = 'server', panel, node }: LiveServer): string {
   const isOfNode = scope === 'node';

@@ -1,4 +1,4 @@
-// What the page and `/api/v1` say about a server with a problem.
+// The complaint about a server, as the page and `/api/v1` show it.
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES, isFact } from '../../diagnosis/causes.ts';
 import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';

@@ -1,4 +1,4 @@
-// What the page says about panels and nodes with problems.
+// The complaints about panels and nodes.
 import { CAUSES, isFact, shortTitle } from '../../diagnosis/causes.ts';
 import type { CauseCode } from '../../domain/problems.ts';
 import type { PanelReading, ProblemReading, ServerReading } from '../../domain/reading.ts';

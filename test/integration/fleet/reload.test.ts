@@ -133,7 +133,7 @@ describe('a reload', () => {
       expect(outcome.ok).toBe(false);
     });
     expect(errors()).toEqual([
-      'reload failed with 2 problems: keeping the previous configuration',
+      'configuration reload failed, keeping the previous one: 2 problems',
       expect.stringMatching(/config\.yaml:2:\d+: panels\[0\]\.name: /),
       expect.stringMatching(/config\.yaml:3:\d+: panels\[0\]\.ulr: unknown key, did you mean url\?/),
     ]);

@@ -135,7 +135,7 @@ describe("calls of the key's account", () => {
     await pollFor(6, 0);
     expect(gateway.problems).toEqual([]);
     expect(shared()).toHaveLength(1);
-    expect(log.lines.at(-1)?.message).toBe('panel main: nobody else uses its account any more');
+    expect(log.lines.at(-1)?.message).toBe('panel main: only this exporter uses its account again');
   });
 
   it('are all explained while the exporter alone makes them', async () => {

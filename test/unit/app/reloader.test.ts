@@ -61,7 +61,7 @@ describe('a reload', () => {
     expect(events).toEqual(['load']);
     expect(ended).toEqual([false]);
     expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
-      ['error', 'reload failed with 2 problems: keeping the previous configuration'],
+      ['error', 'configuration reload failed, keeping the previous one: 2 problems'],
       ...problems.map((problem) => ['error', problem]),
     ]);
   });

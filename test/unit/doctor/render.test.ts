@@ -117,7 +117,7 @@ panel main: https://panel.example.com
   API      failed   ${CAUSES.dns.title}
   servers  -        0 of 150 without problems
 
-  150 servers not tested: no data and no problem of their own
+  150 servers not tested: no data within 3 s
 
 Problems found: 1 problem, 150 servers not tested (7 calls in 3 s).
 `);

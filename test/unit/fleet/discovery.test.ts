@@ -302,7 +302,7 @@ describe('more servers than max_servers', () => {
     await clock.advance(0);
     expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
     expect(discovery.problems).toEqual([]);
-    expect(log.lines.at(-1)?.message).toBe('panel main: no servers are left out any more');
+    expect(log.lines.at(-1)?.message).toBe('panel main: every listed server is monitored again');
     expect(discovery.configure([], limited(1)).map(({ name }) => name)).toEqual(['server-1']);
     await clock.advance(0);
     expect(names()).toEqual(['server-1']);
@@ -483,7 +483,7 @@ describe('servers with the same identifier', () => {
     expect(names()).toEqual(['second', 'server-2']);
     expect(discovery.problems).toEqual([]);
     expect(log.lines.map(({ message }) => message)).toContain(
-      'panel main: no duplicate server identifiers any more',
+      'panel main: server identifiers are unique again',
     );
   });
 });

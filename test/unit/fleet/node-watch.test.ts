@@ -117,9 +117,9 @@ describe('a failure', () => {
     await clock.advance(10 * MINUTE);
     expect(log.lines.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^panel main: reading its nodes failed: returned 403; the key in `nodes.api_key_file` needs/,
+        /^panel main: list of nodes unavailable: returned 403; the key in `nodes.api_key_file` needs/,
       ),
-      'panel main: its nodes are read again',
+      'panel main: list of nodes available again',
     ]);
   });
 

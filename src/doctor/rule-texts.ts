@@ -1,4 +1,4 @@
-// The rules of `discover` as sentences.
+// The rules of `discover`, described for a person.
 import type { QuerySettings, ServerGlobs } from '../domain/server.ts';
 import { formatDuration } from '../domain/time.ts';
 
