@@ -117,6 +117,60 @@ test.each(alerts)(
   },
 );
 
+/**
+ * Alerts on conditions that only the rules know, and how many seconds a condition began before the rules first measured
+ * it: the part of a range that reaches the limit, or half of the range for an average. All others know when it happened.
+ */
+const BEGAN_BEFORE: Readonly<Record<string, number>> = {
+  // Half of ten minutes.
+  CpuSaturated: 300,
+  // The average of five minutes.
+  MemoryNearLimit: 150,
+  // A fifth of 15 minutes.
+  PanelRateLimited: 180,
+  // Ten minutes, in which each reconnects more than once.
+  SocketsChurning: 300,
+  ConfigReloadFailed: 0,
+  DiskFilling: 0,
+  ExporterInternalError: 0,
+  NodeFull: 0,
+  NotStreaming: 0,
+  PanelBudgetTooSmall: 0,
+  PanelProblem: 0,
+  PlayersLost: 0,
+  ShardMissing: 0,
+  TooFewFileDescriptors: 0,
+};
+
+test('an alert is as old as what happened, or as its condition if only the rules know that', () => {
+  const measured = alerts.flatMap(({ name, annotations }) => {
+    const time = annotations?.['since'] ?? annotations?.['at'] ?? '';
+    // The last scrape is when an exporter was last up, unless Prometheus never scraped it.
+    const [, before = '0'] =
+      /^\{\{ with query \(printf "ALERTS_FOR_STATE\{[^}]*\}(?: - (\d+))?"/.exec(time) ?? [];
+    expect(time.includes('ALERTS_FOR_STATE'), name).toBe(
+      /"ALERTS_FOR_STATE|or on \(\) ALERTS_FOR/.test(time),
+    );
+    return time.startsWith('{{ with query (printf "ALERTS_FOR_STATE')
+      ? [[name.replace('Gameserver', ''), Number(before)] as const]
+      : [];
+  });
+  expect(Object.fromEntries(measured)).toEqual(BEGAN_BEFORE);
+});
+
+test('the simple file gives the same advice as the rules', () => {
+  const advice = (folder: string) =>
+    rulesIn(folder).map(({ annotations }) => annotations?.['description'] ?? '');
+  const remedies = rules.map(({ labels }) => labels?.['remedy'] ?? '');
+  const known = [...advice('rules'), ...remedies].join(' ');
+  // Without what a template fills in.
+  const sentences = advice('simple').flatMap((text) =>
+    text.replaceAll(/\{\{.*?\}\}/g, '\n').split(/\n+|(?<=\.) (?=[A-Z])/),
+  );
+  expect(sentences.length).toBeGreaterThan(10);
+  expect(sentences.filter((sentence) => sentence !== '' && !known.includes(sentence.trim()))).toEqual([]);
+});
+
 test('the rules contain what every cause is, and what to do about it in one sentence', () => {
   const file = 'deploy/prometheus/rules/gameserver.yml';
   const lines = Object.values(CAUSES)
@@ -195,7 +249,7 @@ test.each([
   ['server:gameserver_problem:bool cpu_saturated', `> ${CPU_SATURATED_SHARE})`],
   ['server:gameserver_problem:bool disk_nearly_full', `>= ${SATURATED_FROM})`],
   ['server:gameserver_problem:bool not_answering', `<= time() - ${LOADING_SECONDS}\n`],
-  ['GameserverBackupOld', `> ${OLD_BACKUP_SECONDS / 86_400} * 86400)`],
+  ['GameserverBackupOld', `< time() - ${OLD_BACKUP_SECONDS / 86_400} * 86400)`],
 ])('%s has the threshold of the status page and the dashboards: %j', (name, threshold) => {
   const [series, problem] = name.split(' ');
   const rule = rules.find(
