@@ -45,8 +45,8 @@ export class ClientConnections {
    * keep every scraper out.
    */
   admit(socket: Socket): void {
-    const name = nameOf(socket);
-    const client = clientOf(socket.remoteAddress);
+    const name = connectionKey(socket);
+    const client = identifyClient(socket.remoteAddress);
     const connection = {
       client,
       socket,
@@ -71,7 +71,7 @@ export class ClientConnections {
    * too many: each request that waits occupies memory.
    */
   track(socket: Socket, response: ServerResponse): boolean {
-    const name = nameOf(socket);
+    const name = connectionKey(socket);
     const connection = this.#open.get(name);
     if (connection === undefined || connection.response?.writableFinished === false) return false;
     if ((this.#abandoned.get(connection.client) ?? 0) >= MAX_ABANDONED) return false;
@@ -139,7 +139,7 @@ export class ClientConnections {
  * The addresses of both ends, which identify a connection while it is open: a TLS socket has no
  * public reference to the socket below it.
  */
-function nameOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
 }
 
@@ -150,15 +150,15 @@ const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
  * one client, and so is a whole IPv6 /64, because a client with one of its addresses usually has
  * all of them.
  */
-export function clientOf(address = ''): string {
+export function identifyClient(address = ''): string {
   const [, mapped] = MAPPED.exec(address) ?? [];
   if (mapped !== undefined) return mapped;
   const [plain = ''] = address.split('%');
-  return isIPv6(plain) ? `${groupsOf(plain).slice(0, 4).join(':')}::/64` : address;
+  return isIPv6(plain) ? `${parseGroups(plain).slice(0, 4).join(':')}::/64` : address;
 }
 
 /** The eight groups of an IPv6 address. */
-function groupsOf(address: string): readonly string[] {
+function parseGroups(address: string): readonly string[] {
   // The URL parser converts an embedded IPv4 address to groups, and removes leading zeros.
   const { hostname } = new URL(`http://[${address}]`);
   const [left, right] = hostname

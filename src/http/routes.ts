@@ -13,7 +13,7 @@ import type { StatusBoard } from '../status-page/data/board.ts';
 import { checkHealth, serversWithId } from '../status-page/data/health.ts';
 import { isDiscoveryPending } from '../status-page/data/service-discovery.ts';
 import { PAGE_POLICY, pageText } from '../status-page/page.ts';
-import { clientOf } from './connections.ts';
+import { identifyClient } from './connections.ts';
 import { HELD_BYTES, HeldBodies, type RouteEnv } from './held-bodies.ts';
 import { isFromAnotherSite, isReloadHost } from './request-origin.ts';
 
@@ -175,7 +175,7 @@ function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): R
   const { outgoing } = c.env;
   const cut = () => void outgoing?.destroy();
   const events = board.watch({
-    client: clientOf(outgoing?.socket?.remoteAddress),
+    client: identifyClient(outgoing?.socket?.remoteAddress),
     cut,
     hold: (event) => bodies.hold(event, cut),
   });

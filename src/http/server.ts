@@ -9,7 +9,7 @@ import { auth } from 'hono/utils/basic-auth';
 import type { CauseCode } from '../domain/problems.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
-import { ClientConnections, clientOf } from './connections.ts';
+import { ClientConnections, identifyClient } from './connections.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
 import { BcryptThread, Passwords, WRONG_WINDOW_MS } from './passwords.ts';
 import { OPEN, type TlsSettings, type WebSettingsSource } from './web-settings.ts';
@@ -132,7 +132,9 @@ export class HttpServer {
       throw new ListenError(listen, error as NodeJS.ErrnoException);
     }
     // A failed accept, such as for lack of file descriptors, is no reason to exit.
-    server.on('error', (err) => logger.warn({ err, cause: causeOf(err) }, 'accepting a connection failed'));
+    server.on('error', (err) =>
+      logger.warn({ err, cause: acceptCause(err) }, 'accepting a connection failed'),
+    );
     this.#servers.push(server);
     const { address, port } = server.address() as AddressInfo;
     const isEverywhere = listen.host === undefined || address === '::' || address === '0.0.0.0';
@@ -239,7 +241,7 @@ function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
  * Why the system failed to open a connection; uses the same codes as problems with panels and
  * nodes.
  */
-function causeOf({ code }: NodeJS.ErrnoException): CauseCode {
+function acceptCause({ code }: NodeJS.ErrnoException): CauseCode {
   return code === 'EMFILE' || code === 'ENFILE' ? 'descriptors' : 'unexpected';
 }
 
@@ -260,7 +262,7 @@ export function guarded(
   return {
     async fetch(request, served) {
       const { users, headers } = settings.current;
-      const client = clientOf(served.outgoing.socket?.remoteAddress);
+      const client = identifyClient(served.outgoing.socket?.remoteAddress);
       const refused = users.size > 0 && (await refusal(request, client, users, passwords, logger));
       const response = refused || (await routes.fetch(request, served));
       for (const [name, value] of Object.entries(headers)) {

@@ -8,7 +8,7 @@ import { type SecretFile, secretFiles } from '../../yaml/settings.ts';
 import { loadSettings } from '../../yaml/text-file.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings } from '../web-settings.ts';
-import { checkWebRules, warningsOf } from './rules.ts';
+import { checkWebRules, findWarnings } from './rules.ts';
 import { rejectionReason, type WebConfigShape, webConfigSchema, withoutBlanks } from './schema.ts';
 
 /** Valid settings, or all problems with the file. */
@@ -60,7 +60,7 @@ export async function parseWebConfig(text: string, file: string, env: Environmen
     interpret: (tree) => withoutBlanks(tree ?? {}),
     rules: checkWebRules,
   });
-  const warnings = settings === undefined ? [] : warningsOf(settings);
+  const warnings = settings === undefined ? [] : findWarnings(settings);
   return { document, settings, issues, warnings: warnings.map(toIssue) };
 }
 

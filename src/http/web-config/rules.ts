@@ -65,7 +65,7 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
 }
 
 /** Settings that aren't applied as written, or that are less safe than their author may expect. */
-export function warningsOf(shape: WebConfigShape): readonly SettingProblem[] {
+export function findWarnings(shape: WebConfigShape): readonly SettingProblem[] {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   const warnings: SettingProblem[] = [];
   const warn = (isTrue: boolean, path: KeyPath, message: string) => {

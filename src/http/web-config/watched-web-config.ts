@@ -46,7 +46,7 @@ export class WatchedWebConfig implements WebSettingsSource {
 
   start(): void {
     this.#looks = repeat(this.#options.clock, async () => {
-      const looks = (await Promise.all(this.#files.map(lookOf))).join('\n');
+      const looks = (await Promise.all(this.#files.map(fingerprint))).join('\n');
       if (looks !== this.#read) await this.#load();
       this.#read = looks;
       return LOOK_EVERY_MS;
@@ -79,9 +79,9 @@ export class WatchedWebConfig implements WebSettingsSource {
 
 /** Why the new settings can't be applied while the server is running; undefined if they can. */
 function lastingProblem(before: WebSettings, after: WebSettings): string | undefined {
-  const kindOf = ({ tls }: WebSettings) => tls && tls.clientCertificate === 'no';
+  const protection = ({ tls }: WebSettings) => tls && tls.clientCertificate === 'no';
   // This includes a file that has just been emptied: an accident must not remove the protection.
-  if (kindOf(before) !== kindOf(after)) {
+  if (protection(before) !== protection(after)) {
     return 'turning TLS or client certificates on or off requires a restart';
   }
   return before.users.size > 0 && after.users.size === 0
@@ -98,7 +98,7 @@ function isSame(a: WebSettings, b: WebSettings): boolean {
  * The attributes that change when a file changes: symbolic links are followed, because Kubernetes
  * swaps them.
  */
-function lookOf(file: string): Promise<string> {
+function fingerprint(file: string): Promise<string> {
   return stat(file).then(
     ({ ino, size, mtimeMs, ctimeMs }) => [file, ino, size, mtimeMs, ctimeMs].join(' '),
     () => `${file} is missing`,

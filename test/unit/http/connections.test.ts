@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientOf } from '../../../src/http/connections.ts';
+import { identifyClient } from '../../../src/http/connections.ts';
 
 describe('a client', () => {
   test.each([
@@ -15,7 +15,7 @@ describe('a client', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     [undefined, ''],
   ])('with address %s is %s', (address, client) => {
-    expect(clientOf(address)).toBe(client);
+    expect(identifyClient(address)).toBe(client);
   });
 
   test('is exactly one IPv6 /64', () => {
@@ -24,9 +24,9 @@ describe('a client', () => {
     const plain = (groups: readonly string[]) => groups.join(':');
     fc.assert(
       fc.property(half, half, half, half, (network, other, host, neighbor) => {
-        const client = clientOf(plain([...network, ...host]));
-        expect(clientOf(plain([...network, ...neighbor]))).toBe(client);
-        expect(clientOf(plain([...other, ...host])) === client).toBe(plain(other) === plain(network));
+        const client = identifyClient(plain([...network, ...host]));
+        expect(identifyClient(plain([...network, ...neighbor]))).toBe(client);
+        expect(identifyClient(plain([...other, ...host])) === client).toBe(plain(other) === plain(network));
       }),
     );
   });
