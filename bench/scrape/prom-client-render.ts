@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { type ServerTarget, shortId } from '../../src/domain/server.ts';
-import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../src/metrics/families.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from '../../src/metrics/families.ts';
 import { BenchmarkFleet } from './fleet.ts';
 import { measureRenders } from './render-measurement.ts';
 
@@ -20,7 +20,7 @@ export async function start({ servers }: { readonly servers: number }) {
     const now = fleet.clock.now();
     const snapshots = fleet.servers().map((server) => server.snapshot(now, fleet.clock));
     for (const metric of serverMetrics) metric.set(snapshots);
-    const panels = fleet.panels().map((panel) => panelViewOf(panel, now));
+    const panels = fleet.panels().map((panel) => viewPanel(panel, now));
     for (const metric of panelMetrics) metric.set(panels);
   };
   const update = () => {

@@ -4,7 +4,7 @@ import type { FleetReading, Snapshot } from '../domain/reading.ts';
 import { type ServerTarget, shortId } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
-import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from './families.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from './families.ts';
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -124,7 +124,7 @@ export function* renderFleet(
     yield* renderFamily(family, snapshots, labels);
     yield '\n';
   }
-  const panels = fleet.panels().map((panel) => panelViewOf(panel, now, clock));
+  const panels = fleet.panels().map((panel) => viewPanel(panel, now, clock));
   const panelLabels = panels.map((panel) => label('panel', panel.name));
   for (const [index, family] of PANEL_FAMILIES.entries()) {
     if (index > 0) yield '\n';

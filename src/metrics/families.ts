@@ -3,6 +3,7 @@
 import { FIELD_ENTRIES, type FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from '../domain/fields.ts';
 import {
   NO_STOPS,
+  type NodeReading,
   type PanelReading,
   type ProblemReading,
   type Snapshot,
@@ -33,7 +34,7 @@ export interface Family<Subject> {
 type FamilyHead = Omit<Family<never>, 'read'>;
 
 /** A gauge, or a counter if the name ends in `_total`. */
-export function headOf(name: string, help: string, labels: readonly string[] = []): FamilyHead {
+export function familyHead(name: string, help: string, labels: readonly string[] = []): FamilyHead {
   return { name, type: name.endsWith('_total') ? 'counter' : 'gauge', help, labels };
 }
 
@@ -58,29 +59,29 @@ export const SERVER_PREFIX = 'gameserver_';
 /**
  * A family for each of these fields, with a series for each thing of the subject that has a value.
  */
-function familiesOf<Subject, Name extends string>(
+function fieldFamilies<Subject, Name extends string>(
   prefix: string,
   fields: Readonly<Record<Name, string>>,
   labels: readonly string[],
-  thingsOf: (
+  list: (
     subject: Subject,
   ) => readonly (readonly [labelValues: readonly string[], values: Partial<Record<NoInfer<Name>, number>>])[],
 ): readonly Family<Subject>[] {
-  const familyOf = (field: Name): Family<Subject> => ({
-    ...headOf(`${SERVER_PREFIX}${prefix}${field}`, fields[field], labels),
+  const fieldFamily = (field: Name): Family<Subject> => ({
+    ...familyHead(`${SERVER_PREFIX}${prefix}${field}`, fields[field], labels),
     read: (subject) =>
-      thingsOf(subject).flatMap(([values, { [field]: value }]) =>
+      list(subject).flatMap(([values, { [field]: value }]) =>
         value === undefined ? [] : [[values, value] as const],
       ),
   });
-  return (Object.keys(fields) as Name[]).map(familyOf);
+  return (Object.keys(fields) as Name[]).map(fieldFamily);
 }
 
 /** The families with labels of their own, by the number whose family they precede. */
 const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>> = {
   memory_usage_bytes: [
     {
-      ...headOf(
+      ...familyHead(
         'gameserver_info',
         'Node, egg and UUID of the server, if known; proxy="true" for a proxy, whose players are on other servers. Always 1.',
         ['node', 'egg', 'uuid', 'proxy'],
@@ -88,7 +89,7 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
       read: ({ target, node }) => [[[node, target.egg, target.uuid, target.isProxy && 'true'], 1]],
     },
     {
-      ...headOf(
+      ...familyHead(
         'gameserver_state',
         'Power state of the server: 1 for the current state, 0 for the others; unknown without a fresh sample.',
         ['state'],
@@ -98,13 +99,13 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
   ],
   last_stop_timestamp_seconds: [
     {
-      ...headOf('gameserver_stops_total', 'Server stops seen by the exporter, by reason.', ['reason']),
+      ...familyHead('gameserver_stops_total', 'Server stops seen by the exporter, by reason.', ['reason']),
       read: ({ stops }) => (stops === NO_STOPS ? NO_STOP_ROWS : stopRows(stops)),
     },
   ],
   backups: [
     {
-      ...headOf(
+      ...familyHead(
         'gameserver_blocked',
         'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
         ['reason'],
@@ -115,7 +116,7 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
     },
   ],
   // The name of a schedule isn't unique, so its number is a label as well.
-  schedules_last_read_timestamp_seconds: familiesOf(
+  schedules_last_read_timestamp_seconds: fieldFamilies(
     'schedule_',
     SCHEDULE_FIELDS,
     ['schedule', 'schedule_id'],
@@ -130,20 +131,32 @@ export const SERVER_FAMILIES: readonly Family<Snapshot>[] = FIELD_ENTRIES.flatMa
 
 /** A family with one value per server: a number of the snapshot, under its own name. */
 function numberFamily(name: FieldName, help: string): Family<Snapshot> {
-  return { ...headOf(`${SERVER_PREFIX}${name}`, help), read: (snapshot) => snapshot[name] };
+  return { ...familyHead(`${SERVER_PREFIX}${name}`, help), read: (snapshot) => snapshot[name] };
 }
 
 /**
  * What the metrics show of a panel at one instant: each problem once, and what is known of its
  * nodes.
  */
-export type PanelView = ReturnType<typeof panelViewOf>;
+export type PanelView = ReturnType<typeof viewPanel>;
+
+/**
+ * A node as it is shown: while its panel is down, whether the node is and why is unknown, unless it
+ * works.
+ */
+type NodeView = Omit<NodeReading, 'up'> & Partial<Pick<NodeReading, 'up'>>;
+
+function viewNode(node: NodeReading, isPanelUp: boolean): NodeView {
+  if (isPanelUp) return node;
+  const { name, up, lost } = node;
+  return { name, lost, ...(up && { up }) };
+}
 
 /**
  * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to
  * determine the state of the nodes. Without the clock, it shows no times.
  */
-export function panelViewOf(panel: PanelReading, now: number, clock?: Pick<Clock, 'toUnixMs'>) {
+export function viewPanel(panel: PanelReading, now: number, clock?: Pick<Clock, 'toUnixMs'>) {
   const { name, up, problems } = panel;
   const byCause = new Map(problems.toReversed().map((problem) => [problem.cause, problem]));
   return {
@@ -151,9 +164,9 @@ export function panelViewOf(panel: PanelReading, now: number, clock?: Pick<Clock
     up,
     problems: problems.filter((problem) => byCause.get(problem.cause) === problem),
     /** When a problem began, in whole Unix seconds. */
-    beginOf: ({ since }: ProblemReading) =>
+    startSeconds: ({ since }: ProblemReading) =>
       clock === undefined || since === undefined ? undefined : Math.floor(clock.toUnixMs(since) / 1_000),
-    nodes: panel.nodes(now),
+    nodes: panel.nodes(now).map((node) => viewNode(node, up)),
     capacities: panel.capacities(now),
   };
 }
@@ -161,11 +174,11 @@ export function panelViewOf(panel: PanelReading, now: number, clock?: Pick<Clock
 /** Every family that is about a panel or its nodes; `panel` is the only label they all share. */
 export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   {
-    ...headOf('gameserver_panel_up', "Whether the panel's API responds and accepts the API key."),
+    ...familyHead('gameserver_panel_up', "Whether the panel's API responds and accepts the API key."),
     read: (panel) => flag(panel.up),
   },
   {
-    ...headOf(
+    ...familyHead(
       'gameserver_panel_problem',
       "1 for each active problem of the panel, its API key, the connection to it, or the exporter's own limits, by cause; absent when there is none.",
       ['cause'],
@@ -173,23 +186,23 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
     read: ({ problems }) => problems.map(({ cause }) => [[cause], 1]),
   },
   {
-    ...headOf(
+    ...familyHead(
       'gameserver_panel_down_since_timestamp_seconds',
       "When the panel's API stopped responding or accepting the API key; absent while it works.",
     ),
-    read: ({ up, problems: [problem], beginOf }) =>
-      up || problem === undefined ? undefined : beginOf(problem),
+    read: ({ up, problems: [problem], startSeconds }) =>
+      up || problem === undefined ? undefined : startSeconds(problem),
   },
   {
-    ...headOf(
+    ...familyHead(
       'gameserver_node_up',
-      'Whether the servers of the node can be monitored; 0 if the node itself has a problem and none of its servers is monitored.',
+      'Whether the servers of the node can be monitored; 0 if the node itself has a problem and none of its servers is monitored; absent if unknown because the panel is down.',
       ['node'],
     ),
-    read: ({ nodes }) => nodes.map(({ name, up }) => [[name], flag(up)]),
+    read: ({ nodes }) => nodes.flatMap(({ name, up }) => (up === undefined ? [] : [[[name], flag(up)]])),
   },
   {
-    ...headOf(
+    ...familyHead(
       'gameserver_node_problem',
       '1 for each active problem of the node, or of its console WebSockets while its servers are polled, by cause; absent when there is none.',
       ['node', 'cause'],
@@ -198,19 +211,19 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
       nodes.flatMap(({ name, problem }) => (problem === undefined ? [] : [[[name, problem.cause], 1]])),
   },
   {
-    ...headOf(
+    ...familyHead(
       'gameserver_node_problem_since_timestamp_seconds',
       "When the node's problem began; absent when there is none.",
       ['node'],
     ),
-    read: ({ nodes, beginOf }) =>
+    read: ({ nodes, startSeconds }) =>
       nodes.flatMap(({ name, problem }) => {
-        const since = problem && beginOf(problem);
+        const since = problem && startSeconds(problem);
         return since === undefined ? [] : [[[name], since] as const];
       }),
   },
   {
-    ...headOf(
+    ...familyHead(
       'gameserver_node_servers_without_data',
       'Servers of the node that have no fresh data because of a problem of the node, by cause; absent when there are none.',
       ['node', 'cause'],
@@ -222,7 +235,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   },
   // What the panel's application API reports for each node; absent unless the configuration has
   // `nodes`.
-  ...familiesOf('node_', NODE_FIELDS, ['node'], ({ capacities }: PanelView) =>
+  ...fieldFamilies('node_', NODE_FIELDS, ['node'], ({ capacities }: PanelView) =>
     capacities.map((node) => [[node.name], node]),
   ),
 ];

@@ -7,7 +7,7 @@ import {
   type ServerReading,
   SOCKET_STATES,
 } from '../domain/reading.ts';
-import { type Family, headOf } from './families.ts';
+import { type Family, familyHead } from './families.ts';
 
 /** What the name of every metric about the exporter begins with. */
 export const SELF_PREFIX = 'gameserver_exporter_';
@@ -51,7 +51,7 @@ function gauge(
   read: Family<SelfView>['read'],
   labels: readonly string[] = [],
 ): Family<SelfView> {
-  return { ...headOf(SELF_PREFIX + name, help, labels), read };
+  return { ...familyHead(SELF_PREFIX + name, help, labels), read };
 }
 
 /** Servers without a socket are counted by condition only. */
@@ -126,12 +126,12 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
 /**
  * The numbers of servers by panel and word, which are 0 for every word of every configured panel.
  */
-function tally(fleet: FleetReading, kinds: readonly string[], wordOf: (server: ServerReading) => string) {
+function tally(fleet: FleetReading, kinds: readonly string[], classify: (server: ServerReading) => string) {
   const counts = new Map(
     fleet.panels().map(({ name }) => [name, new Map(kinds.map((word) => [word, 0]))] as const),
   );
   for (const server of fleet.servers()) {
-    const word = wordOf(server);
+    const word = classify(server);
     const ofPanel = counts.get(server.target.panel);
     const before = ofPanel?.get(word);
     if (before !== undefined) ofPanel?.set(word, before + 1);
@@ -154,7 +154,7 @@ function panelGauge(
   help: string,
   read: (panel: PanelReading) => number | undefined,
 ): Family<PanelReading> {
-  return { ...headOf(SELF_PREFIX + name, help, ['panel']), read };
+  return { ...familyHead(SELF_PREFIX + name, help, ['panel']), read };
 }
 
 /**

@@ -132,7 +132,7 @@ export class SelfMetrics {
 
   /** Counts what happens to one panel's collection; returns the same object for the same name. */
   telemetry(panel: string): Required<PanelTelemetry> {
-    return this.#countsOf(panel).telemetry;
+    return this.#panelCounts(panel).telemetry;
   }
 
   /** The number of this panel's API calls that were rejected with 429 since the start. */
@@ -182,7 +182,7 @@ export class SelfMetrics {
     this.#messages.reset();
     this.#discoveryFailures.reset();
     for (const { name: panel, discovery } of panels) {
-      const { messages } = this.#countsOf(panel);
+      const { messages } = this.#panelCounts(panel);
       for (const [event, { n }] of messages) this.#messages.inc({ panel, event }, n);
       if (discovery !== undefined) this.#discoveryFailures.inc({ panel }, discovery.failures);
     }
@@ -204,7 +204,7 @@ export class SelfMetrics {
   }
 
   /** The counts of a panel, which are 0 from the first scrape. */
-  #countsOf(panel: string): PanelCounts {
+  #panelCounts(panel: string): PanelCounts {
     const known = this.#panels.get(panel);
     if (known !== undefined) return known;
     for (const kind of BAD_MESSAGE_KINDS) this.#badMessages.inc({ panel, kind }, 0);

@@ -58,20 +58,23 @@ export function smallFleet(): FleetReading {
       }),
     ],
     [
-      panelReading({ nodes: [{ name: 'fra-1', up: true }] }),
       panelReading({
-        name: 'second',
-        up: false,
-        problems: [
-          { cause: 'key_address', detail: 'This IP address (203.0.113.7) does not have permission' },
-        ],
         nodes: [
+          { name: 'fra-1', up: true },
           {
             name: 'node-2.example.com:8080',
             up: false,
             problem: { cause: 'node_tls_expired', detail: 'CERT_HAS_EXPIRED' },
           },
         ],
+      }),
+      panelReading({
+        name: 'second',
+        up: false,
+        problems: [
+          { cause: 'key_address', detail: 'This IP address (203.0.113.7) does not have permission' },
+        ],
+        nodes: [{ name: 'ams-1', up: true }],
       }),
     ],
   );

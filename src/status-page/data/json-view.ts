@@ -1,15 +1,16 @@
 // The JSON of `/api/v1/servers`.
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { Problem } from '../../domain/problems.ts';
-import { CONDITIONS, type NodeReading, type PanelReading, type Snapshot } from '../../domain/reading.ts';
+import { CONDITIONS, type PanelReading, type Snapshot } from '../../domain/reading.ts';
 import { withAdvice } from '../../domain/sentences.ts';
 import { SERVER_STATES } from '../../domain/server.ts';
 import {
   type Family,
   PANEL_FAMILIES,
-  panelViewOf,
+  type PanelView,
   SERVER_FAMILIES,
   SERVER_PREFIX,
+  viewPanel,
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
 import { countedProblem } from './attention.ts';
@@ -55,7 +56,7 @@ function summarize(servers: readonly Snapshot[]) {
 }
 
 function panelObject(panel: PanelReading, rateLimited: number, now: number) {
-  const view = panelViewOf(panel, now);
+  const view = viewPanel(panel, now);
   return {
     panel: panel.name,
     ...scalars(PANEL_FAMILIES, 'gameserver_panel_', view),
@@ -70,8 +71,8 @@ function problemObject({ cause, detail }: Problem) {
   return { cause, detail, remedy: CAUSES[cause].remedy };
 }
 
-function nodeObject({ name, up, problem }: NodeReading) {
-  return { node: name, up: up ? 1 : 0, ...(problem && problemObject(problem)) };
+function nodeObject({ name, up, problem }: PanelView['nodes'][number]) {
+  return { node: name, ...(up !== undefined && { up: Number(up) }), ...(problem && problemObject(problem)) };
 }
 
 function serverObject(server: Snapshot) {

@@ -4,7 +4,7 @@ import type { CauseCode } from '../../domain/problems.ts';
 import type { PanelReading, ProblemReading, ServerReading } from '../../domain/reading.ts';
 import { NAMES_SHOWN } from '../../domain/sentences.ts';
 import type { Clock } from '../../domain/time.ts';
-import { panelViewOf } from '../../metrics/families.ts';
+import { viewPanel } from '../../metrics/families.ts';
 import type { Complaint } from './complaint.ts';
 import { things } from './titles.ts';
 
@@ -22,7 +22,7 @@ export function panelComplaints(
   clock: Pick<Clock, 'now' | 'toUnixMs'>,
   isOnlyPanel: boolean,
 ): readonly SubjectComplaint[] {
-  const { name, up, problems, nodes } = panelViewOf(panel, clock.now());
+  const { name, up, problems, nodes } = viewPanel(panel, clock.now());
   const ofPanel = (complaint: Complaint) => ({ subject: 'Panel', name, complaint }) as const;
   // While the panel has a problem, nobody can know whether its nodes do.
   if (!up) return problems.map((problem) => ofPanel(outageComplaint(problem, clock)));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
 import { shortId } from '../../../src/domain/server.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
-import { type Family, PANEL_FAMILIES, panelViewOf, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
+import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from '../../../src/metrics/families.ts';
 import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -164,7 +164,7 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
       ...target.labels,
     }));
   }
-  const panels = [PANEL].map((panel) => panelViewOf(panel, clock.now()));
+  const panels = [PANEL].map((panel) => viewPanel(panel, clock.now()));
   for (const family of PANEL_FAMILIES) add(family, panels, ({ name }) => ({ panel: name }));
   return registry.metrics();
 }

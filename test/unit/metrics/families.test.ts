@@ -346,6 +346,21 @@ test('a panel has a series for each known node', () => {
   );
 });
 
+test('while a panel is down, a node that works is up, and nobody knows about the others', () => {
+  const problem = { cause: 'node_connection', detail: '', since: clock.now() } as const;
+  const nodes = [
+    { name: 'fra-1', up: true },
+    { name: 'fra-2', up: false, problem },
+    { name: 'fra-3', up: true, problem },
+  ];
+  const problems = [{ cause: 'key_refused', detail: '' }] as const;
+  const text = [...renderFleet(fleetReading([], [panelReading({ up: false, nodes, problems })]), clock)];
+  expect(text.join('').match(/^gameserver_node_.*$/gm)).toEqual([
+    'gameserver_node_up{panel="main",node="fra-1"} 1',
+    'gameserver_node_up{panel="main",node="fra-3"} 1',
+  ]);
+});
+
 test('the nodes of a panel are evaluated once per scrape', () => {
   const asked: number[] = [];
   const nodes = (now: number) => {

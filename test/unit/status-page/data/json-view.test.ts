@@ -125,16 +125,36 @@ describe('the JSON view', () => {
     ]);
   });
 
-  it('shows the problems of a panel and of its nodes', () => {
+  const NODES = [
+    { name: 'fra-1', up: true },
+    { name: 'fra-2', up: false, problem: { cause: 'node_connection', detail: 'ECONNREFUSED' } as const },
+    { name: 'fra-3', up: false },
+  ];
+
+  it('shows the problems of nodes', () => {
+    const [panel] = view(fleetReading([], [panelReading({ nodes: NODES })])).panels;
+    expect(panel).toMatchObject({
+      up: 1,
+      nodes: [
+        { node: 'fra-1', up: 1 },
+        {
+          node: 'fra-2',
+          up: 0,
+          cause: 'node_connection',
+          detail: 'ECONNREFUSED',
+          remedy: CAUSES.node_connection.remedy,
+        },
+        { node: 'fra-3', up: 0 },
+      ],
+    });
+  });
+
+  it('shows the problem of a panel that is down, and not whether its nodes are', () => {
     const panels = [
       panelReading({
         up: false,
         problems: [{ cause: 'key_address', detail: 'This IP address does not have permission' }],
-        nodes: [
-          { name: 'fra-1', up: true },
-          { name: 'fra-2', up: false, problem: { cause: 'node_connection', detail: 'ECONNREFUSED' } },
-          { name: 'fra-3', up: false },
-        ],
+        nodes: NODES,
       }),
     ];
     expect(view(fleetReading([], panels)).panels).toEqual([
@@ -148,17 +168,7 @@ describe('the JSON view', () => {
             remedy: expect.stringContaining('Create a key that allows the address'),
           },
         ],
-        nodes: [
-          { node: 'fra-1', up: 1 },
-          {
-            node: 'fra-2',
-            up: 0,
-            cause: 'node_connection',
-            detail: 'ECONNREFUSED',
-            remedy: CAUSES.node_connection.remedy,
-          },
-          { node: 'fra-3', up: 0 },
-        ],
+        nodes: [{ node: 'fra-1', up: 1 }, { node: 'fra-2' }, { node: 'fra-3' }],
       }),
     ]);
   });
