@@ -9,8 +9,8 @@ import {
   resourcesDocument,
   type SimulatedAnswer,
 } from '../../src/simulator/answers.ts';
-import { countCall, type RateWindow } from '../../src/simulator/gate.ts';
 import { type ListingEntry, serverDocument } from '../../src/simulator/panel-kinds.ts';
+import { countCall, type RateWindow } from '../../src/simulator/rate-window.ts';
 import { type StormServer } from './fleet.ts';
 import { gameUsage } from './game-usage.ts';
 import { newToken } from './token.ts';

@@ -44,11 +44,20 @@ export interface RateForm {
   readonly scope: 'account' | 'address';
   /** Within this time, as many calls are allowed as the response's header says. */
   readonly windowMs: number;
+  /** When no call may be made, if the panel's count begins anew only after a window without calls at its end. */
+  readonly quiet?: Quiet;
   /**
    * The limit of an unchanged installation, in calls per minute, for panels that report theirs
    * late.
    */
   readonly defaultPerMinute?: number;
+}
+
+/** A time without calls, in milliseconds after the first call of a window. */
+export interface Quiet {
+  readonly fromMs: number;
+  /** The next call begins another window. */
+  readonly untilMs: number;
 }
 
 /** How refused calls are read. */

@@ -1,10 +1,11 @@
 /** What distinguishes the panels and daemons that can be simulated, beyond their paths and shapes. */
+import type { LimitForm } from './rate-window.ts';
 import type { PanelKind } from './schema.ts';
 
 /** How a kind of panel and its daemons treat their clients. */
 export interface FarEnd {
-  /** The API's limit: calls are counted in windows of this length. */
-  readonly limitWindowMs: number;
+  /** How the API's limit is counted. */
+  readonly limit: LimitForm;
   /** Which responses have the headers of the limit. */
   readonly limitHeaders: 'always' | 'refusals';
   /** A daemon accepts sockets only with the panel's own `Origin`. */
@@ -23,7 +24,7 @@ export interface FarEnd {
 }
 
 const WINGS: FarEnd = {
-  limitWindowMs: 60_000,
+  limit: { windowMs: 60_000 },
   limitHeaders: 'always',
   checksOrigin: true,
   throttles: true,
@@ -38,7 +39,7 @@ export const FAR_ENDS: Readonly<Record<PanelKind, FarEnd>> = {
   hydrodactyl: WINGS,
   // shared/src/cache.rs of calagopus/panel; application/src/server/websocket of calagopus/wings.
   calagopus: {
-    limitWindowMs: 30_000,
+    limit: { windowMs: 30_000, carryMs: 2_000 },
     limitHeaders: 'refusals',
     checksOrigin: false,
     throttles: false,

@@ -8,6 +8,7 @@ import { sleep } from '../domain/time.ts';
 import { refusal, refusalAnswer, type SimulatedAnswer, textsRefusal } from './answers.ts';
 import { FAR_ENDS, type FarEnd } from './far-ends.ts';
 import type { Faults } from './faults.ts';
+import { countCall, type RateVerdict, type RateWindow } from './rate-window.ts';
 import type { Recorder } from './recorder.ts';
 import type { PanelEndpoint, RestFault } from './schema.ts';
 import type { SimulatorSettings } from './settings.ts';
@@ -149,9 +150,9 @@ export class ApiGate {
   #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {
     const { clock, recorder, settings } = this.#host;
     const now = clock.now();
-    const { limitWindowMs, limitHeaders } = this.#farEnd;
-    const limit = (settings.rateLimitPerMinute * limitWindowMs) / 60_000;
-    const panel = countCall(this.#window, limit, now, limitWindowMs);
+    const { limit: form, limitHeaders } = this.#farEnd;
+    const limit = (settings.rateLimitPerMinute * form.windowMs) / 60_000;
+    const panel = countCall(this.#window, limit, now, form);
     this.#window = panel.window;
     if (!panel.allowed) {
       recorder.count('panelLimited');
@@ -302,42 +303,4 @@ function unfinishedResponse(stopped: AbortSignal): Response {
     pull: () => aborted(stopped),
   });
   return new Response(body, { status: 200, headers: { 'content-type': 'application/json' } });
-}
-
-/** A minute of calls, starting with the first; times are milliseconds on one clock. */
-export interface RateWindow {
-  readonly endsAt: number;
-  readonly used: number;
-}
-
-/** The result of applying a limit to one call. */
-export interface RateVerdict {
-  readonly window: RateWindow;
-  readonly allowed: boolean;
-  readonly remaining: number;
-  /** Milliseconds until the window ends. */
-  readonly resetMs: number;
-}
-
-const WINDOW_MS = 60_000;
-
-/**
- * Counts one call against `limit` calls in each window, of a minute by default; a refused call
- * doesn't extend the wait.
- */
-export function countCall(
-  window: RateWindow | undefined,
-  limit: number,
-  now: number,
-  windowMs = WINDOW_MS,
-): RateVerdict {
-  const open = window === undefined || now >= window.endsAt ? { endsAt: now + windowMs, used: 0 } : window;
-  const allowed = open.used < limit;
-  const used = allowed ? open.used + 1 : open.used;
-  return {
-    window: { endsAt: open.endsAt, used },
-    allowed,
-    remaining: Math.max(0, limit - used),
-    resetMs: open.endsAt - now,
-  };
 }

@@ -1,6 +1,6 @@
 /** The rate limit of one account: a sliding window of 60 s, pauses, and what other clients use. */
 import type { Clock } from '../../domain/time.ts';
-import type { RateForm } from '../dialect.ts';
+import type { Quiet, RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
@@ -86,6 +86,9 @@ export class RateLimit {
   /** The same for panels that count in windows shorter than a minute. */
   #burst: { readonly window: SlidingWindow; readonly part: number } | undefined;
   #defaultPerMinute: number | undefined;
+  #quiet: Quiet | undefined;
+  /** The first call of the panel's present window. */
+  #windowFrom = NEVER;
   readonly #pauses = new Map<PauseScope, Pause>();
   #known: number | undefined;
   /** When a response last reported the known limit. */
@@ -109,11 +112,14 @@ export class RateLimit {
   }
 
   /** The panel counts like this. */
-  speaks({ windowMs, defaultPerMinute }: RateForm): void {
+  speaks({ windowMs, defaultPerMinute, quiet }: RateForm): void {
     const isSame =
-      this.#defaultPerMinute === defaultPerMinute && (this.#burst?.part ?? 1) === windowMs / WINDOW_MS;
+      this.#defaultPerMinute === defaultPerMinute &&
+      this.#quiet === quiet &&
+      (this.#burst?.part ?? 1) === windowMs / WINDOW_MS;
     if (isSame) return;
     this.#defaultPerMinute = defaultPerMinute;
+    this.#quiet = quiet;
     const part = windowMs / WINDOW_MS;
     this.#burst = part < 1 ? { window: new SlidingWindow(windowMs), part } : undefined;
     this.#changed();
@@ -145,12 +151,18 @@ export class RateLimit {
     return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? NEVER);
   }
 
-  /** When another call fits into the window. */
+  /** When another call fits into the window, and isn't at the end of one that has to be quiet. */
   get windowAt(): number {
     const now = this.#clock.now();
     const inMinute = this.#starts.roomAt(this.limitPerMinute, now);
-    if (this.#burst === undefined) return inMinute;
-    return Math.max(inMinute, this.#burst.window.roomAt(this.limitPerMinute * this.#burst.part, now));
+    const at =
+      this.#burst === undefined
+        ? inMinute
+        : Math.max(inMinute, this.#burst.window.roomAt(this.limitPerMinute * this.#burst.part, now));
+    if (this.#quiet === undefined) return at;
+    const { fromMs, untilMs } = this.#quiet;
+    const sinceFirst = Math.max(at, now) - this.#windowFrom;
+    return sinceFirst >= fromMs && sinceFirst < untilMs ? this.#windowFrom + untilMs : at;
   }
 
   /** When the next call may probe whether the account, used up by others, has calls to spare. */
@@ -185,6 +197,7 @@ export class RateLimit {
     const now = this.#clock.now();
     this.#starts.add(now);
     this.#burst?.window.add(now);
+    if (this.#quiet !== undefined && now >= this.#windowFrom + this.#quiet.untilMs) this.#windowFrom = now;
     if (now >= this.#spareUntil) this.#spare = Number.POSITIVE_INFINITY;
     // After a wait, a single call asks whether there is something to spare again.
     this.#spare = Math.max(0, this.#spare - 1);
@@ -246,6 +259,8 @@ export class RateLimit {
       ? Math.max(demandedMs, before.lengthMs)
       : Math.max(demandedMs, Math.min(2 * (before?.lengthMs ?? 0), DEFAULT_WAIT_MS));
     const until = Math.max(before?.until ?? 0, now + lengthMs);
+    // The panel says when its window ends.
+    if (this.#quiet !== undefined) this.#windowFrom = now + demandedMs - this.#quiet.untilMs;
     const pause = { scope, until, lengthMs, isRepeated };
     this.#pauses.delete(scope);
     this.#pauses.set(scope, pause);

@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { CALAGOPUS } from '../../../../src/panel/dialects/calagopus.ts';
 import { type PinnedRate, RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { NO_SERVER, PATHS, type Path } from '../../../../src/panel/subjects.ts';
+import { FAR_ENDS } from '../../../../src/simulator/far-ends.ts';
+import { countCall, type RateWindow } from '../../../../src/simulator/rate-window.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 function limitOf(rate: PinnedRate = {}) {
@@ -267,5 +270,71 @@ describe('an account that somebody else uses as well', () => {
     const world = sharedWith(13);
     take(world.limit, 3);
     expect(waitMs(world)).toBe(15_000);
+  });
+});
+
+describe('a panel whose count goes on while calls come at the end of a window', () => {
+  const QUIET = { scope: 'address', windowMs: 30_000, quiet: { fromMs: 26_000, untilMs: 31_000 } } as const;
+
+  it.each([
+    ['before the end of the window', 25_999, 0],
+    ['at its end', 26_000, 5_000],
+    ['a second after it', 30_999, 1],
+    ['when another call begins a window', 31_000, 0],
+  ])('gets none %s', async (_when, sinceFirstMs, expectedMs) => {
+    const world = limitOf();
+    world.limit.speaks(QUIET);
+    await world.clock.advance(1_234);
+    take(world.limit, 1);
+    await world.clock.advance(sinceFirstMs);
+    expect(waitMs(world)).toBe(expectedMs);
+  });
+
+  it('gets none at the end of a window when a call would fit again', async () => {
+    const world = limitOf({ pinnedPerMinute: 2 });
+    world.limit.speaks({ ...QUIET, windowMs: 27_000 });
+    take(world.limit, 1);
+    await world.clock.advance(1_000);
+    expect(waitMs(world)).toBe(30_000);
+  });
+
+  it('begins a window after the pause that it demanded', async () => {
+    const world = limitOf();
+    world.limit.speaks(QUIET);
+    take(world.limit, 1);
+    await world.clock.advance(20_000);
+    world.limit.throttled('resources', 'a', { limitPerMinute: 720 }, 7_000);
+    expect(waitMs(world)).toBe(7_000);
+    await world.clock.advance(7_000);
+    take(world.limit, 1);
+    world.limit.answered('resources', 'a');
+    await world.clock.advance(25_000);
+    expect(waitMs(world)).toBe(0);
+    await world.clock.advance(2_000);
+    expect(waitMs(world)).toBe(4_000);
+  });
+
+  it('refuses no call, however many calls a minute there are to make', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 999 }),
+        fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 20, maxLength: 40 }),
+        async (startMs, gaps) => {
+          const world = limitOf();
+          world.limit.speaks(CALAGOPUS.rate);
+          await world.clock.advance(startMs);
+          let window: RateWindow | undefined;
+          for (let call = 0; call < 1_500; call += 1) {
+            await world.clock.advance(waitMs(world) + (gaps[call % gaps.length] ?? 0) / 8);
+            await world.clock.advance(waitMs(world));
+            take(world.limit, 1);
+            const verdict = countCall(window, 360, world.clock.now(), FAR_ENDS.calagopus.limit);
+            window = verdict.window;
+            expect(verdict.allowed).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 8 },
+    );
   });
 });
