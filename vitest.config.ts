@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { LONGEST_TEST_MS, LONGEST_WAIT_MS } from './test/support/eventually.ts';
 
 interface Settings {
@@ -27,6 +28,15 @@ const project = (
     sequence: { groupOrder: order },
   },
 });
+
+/** Whole programs and scenes take longest, so they begin first, and no worker is left alone with one of them at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) =>
+      /\/test\/(?:e2e|faults|integration\/security)\//.test(moduleId) ? 0 : 1;
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 const cores = availableParallelism();
 
@@ -58,6 +68,7 @@ export default defineConfig({
   test: {
     // Of the whole run, not of a project: it runs once, before the first worker starts.
     globalSetup: 'test/support/install-programs.ts',
+    sequence: { sequencer: LongestFirst },
     coverage: {
       include: ['src/**'],
       // The page's script runs in a browser.
