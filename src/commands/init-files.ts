@@ -1,8 +1,17 @@
 // File access for `init`: private files, and clear messages when one cannot be written.
 
 import { randomUUID } from 'node:crypto';
-import { chmodSync, constants, copyFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CommandFailure } from './command-line.ts';
 
 /** A file to write; its path is displayed unchanged. */
@@ -91,4 +100,14 @@ export function existsMessage(paths: readonly string[]): string {
   const what = paths.length === 1 ? 'already exists' : 'already exist';
   const them = paths.length === 1 ? 'it' : 'them';
   return `${paths.join(' and ')} ${what}: add --force to overwrite ${them}, or name other files with --config and --save-key-to`;
+}
+
+/** The absolute path without symbolic links, whether or not the file exists. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(resolve(path));
+    return folder === resolve(path) ? folder : join(realPath(folder), basename(path));
+  }
 }

@@ -1,7 +1,7 @@
 // The command `init`: creates a configuration for one panel and tests it against that panel.
 
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
@@ -34,7 +34,7 @@ import {
   terminalAsker,
 } from './init-answers.ts';
 import { alwaysRunning, expectLines } from './init-expect.ts';
-import { existsMessage, makePrivate, requireDirectories, writePrivately } from './init-files.ts';
+import { existsMessage, makePrivate, realPath, requireDirectories, writePrivately } from './init-files.ts';
 import { interruptible } from './interruptible.ts';
 import { panelApi } from './panel-api.ts';
 
@@ -214,16 +214,6 @@ function chooseTargets({ config, saveKeyTo, keyFile }: InitFlags): Targets {
   const key = saveKeyTo ?? join(dirname(config), 'panel-key');
   const keepsKey = keyFile !== undefined && keyFile !== '-' && realPath(keyFile) === realPath(key);
   return { config, key, keepsKey };
-}
-
-/** The absolute path without symbolic links, whether or not the file exists. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(resolve(path));
-    return folder === resolve(path) ? folder : join(realPath(folder), basename(path));
-  }
 }
 
 /** Whether existing files may be overwritten. Throws a CommandFailure if they are needed and may not be. */

@@ -39,8 +39,8 @@ const serve = (flags: readonly string[] = []) =>
     nodeFlags: acceleratedNode(SLOW),
   });
 
-async function expectStop({ process }: ServedProgram, signal: 'SIGTERM' | 'SIGINT'): Promise<void> {
-  process.kill(signal);
+async function expectStop({ process }: ServedProgram): Promise<void> {
+  process.kill('SIGTERM');
   expect(await process.ended).toEqual({ code: 0, signal: null });
 }
 
@@ -73,27 +73,24 @@ async function untilStopping({ url }: ServedProgram): Promise<void> {
 }
 
 describe('a signal', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s closes every socket with 1000 and ends the exporter with 0',
-    async (signal) => {
-      const exporter = await serve();
-      await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, [11]);
-      const opened = panel.servers.filter(({ uuid }) => panel.record.sockets(uuid).open > 0);
-      expect(opened).toHaveLength(11);
-      await expectStop(exporter, signal);
-      await eventually(() => expect(panel.record.openSockets).toBe(0));
-      const codes = opened.map(({ uuid }) => panel.record.sockets(uuid).lastCloseCode);
-      expect(new Set(codes)).toEqual(new Set([1000]));
-      expect(exporter.process.stderr.trimEnd()).toMatch(/"msg":"stopped"\}$/);
-    },
-  );
+  it('closes every socket with 1000 and ends the exporter with 0', async () => {
+    const exporter = await serve();
+    await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, [11]);
+    const opened = panel.servers.filter(({ uuid }) => panel.record.sockets(uuid).open > 0);
+    expect(opened).toHaveLength(11);
+    await expectStop(exporter);
+    await eventually(() => expect(panel.record.openSockets).toBe(0));
+    const codes = opened.map(({ uuid }) => panel.record.sockets(uuid).lastCloseCode);
+    expect(new Set(codes)).toEqual(new Set([1000]));
+    expect(exporter.process.stderr.trimEnd()).toMatch(/"msg":"stopped"\}$/);
+  });
 
   it('ends the exporter in time while calls hang', async () => {
     panel.failRest({ kind: 'hang', endpoint: 'websocket' });
     panel.failRest({ kind: 'hang', endpoint: 'resources', before: 'body' });
     const exporter = await serve();
     await eventually(() => expect(panel.record.calls.length).toBeGreaterThanOrEqual(8));
-    await expectStop(exporter, 'SIGTERM');
+    await expectStop(exporter);
   });
 
   it('ends the exporter in time while upgrades hang, auth is ignored and sockets are half open', async () => {
@@ -102,7 +99,7 @@ describe('a signal', () => {
     const exporter = await serve();
     await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, [9]);
     panel.sockets({ kind: 'half-open' });
-    await expectStop(exporter, 'SIGTERM');
+    await expectStop(exporter);
   });
 });
 

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makePrivate, writePrivately } from '../../../src/commands/init-files.ts';
+import { makePrivate, realPath, writePrivately } from '../../../src/commands/init-files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -65,5 +65,18 @@ describe('private files', () => {
     await chmod(at('panel-key'), 0o640);
     makePrivate(at('panel-key'));
     expect(await modeOf('panel-key')).toBe(0o640);
+  });
+});
+
+describe('one file, which need not exist,', () => {
+  it.each([
+    ['the same way', 'a.yaml'],
+    ['differently', '../{folder}/./a.yaml'],
+    ['through a link', 'link/a.yaml'],
+    ['below a folder that does not exist', 'nowhere/../a.yaml'],
+  ])('is recognized if it is spelled %s', async (_how, path) => {
+    await symlink(folder, at('link'));
+    expect(realPath(`${folder}/${path.replace('{folder}', basename(folder))}`)).toBe(realPath(at('a.yaml')));
+    expect(realPath(at('b.yaml'))).not.toBe(realPath(at('a.yaml')));
   });
 });

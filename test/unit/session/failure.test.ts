@@ -32,13 +32,6 @@ describe('upgradeFailure', () => {
     expect(lastingRefusal(failure.problem)).toEqual(refusal);
   });
 
-  it('distinguishes an unknown server from a page that is not found', () => {
-    const daemon = '{"error":"The requested resource does not exist on this instance.","request_id":"x"}';
-    expect(refused(404, daemon).problem.cause).toBe('server_not_on_node');
-    expect(refused(404, '<html><title>404 Not Found</title></html>').problem.cause).toBe('upgrade_refused');
-    expect(refused(502, daemon).problem.cause).toBe('upgrade_error');
-  });
-
   it.each([
     ['what the response says', 400, 'Bad Request\n', '(400): "Bad Request"'],
     ['a title', 403, '<title>403 Forbidden</title>', '(403): "403 Forbidden"'],

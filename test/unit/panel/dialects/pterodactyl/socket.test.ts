@@ -68,7 +68,16 @@ describe('the response to an upgrade', () => {
     [{ status: 404, contentType: TEXT, body: '404 page not found' }, 'upgrade_refused'],
     [{ status: 407 }, 'node_proxy'],
     [{ status: 426 }, 'upgrade_refused'],
+    [{ status: 404, contentType: HTML, body: pageOf('404 Not Found') }, 'upgrade_refused'],
     [{ status: 502, contentType: HTML, body: pageOf('502 Bad Gateway') }, 'upgrade_error'],
+    [
+      {
+        status: 502,
+        contentType: DAEMON,
+        body: '{"error":"The requested resource does not exist on this instance."}',
+      },
+      'upgrade_error',
+    ],
   ])('%j is %s', (refusal, cause) => {
     expect(PTERODACTYL_SOCKET.readUpgradeRefusal(refusal).cause).toBe(cause);
   });
