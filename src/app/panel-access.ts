@@ -9,6 +9,7 @@ import type { Clock } from '../domain/time.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { PROXY_PART } from '../panel/transport.ts';
 import { atOnce, type InTurn } from '../session/connect-pacer.ts';
+import { HandshakeRoom } from '../session/handshake-room.ts';
 import type { SocketAccess } from '../session/session-context.ts';
 import { ConsoleSocket, type SocketOptions } from '../session/socket.ts';
 import { tunnelFor } from '../session/socket-proxy.ts';
@@ -94,6 +95,7 @@ export function socketAccess(
       return dialect.codec;
     },
     inTurn,
+    handshakes: new HandshakeRoom(() => dialect.codec.handshakesPerAddress),
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
     addressProblem: perSite((url) => socketAddressProblem(url, policy)),
     isProxied: (url) => tunnel(url) !== undefined,

@@ -258,6 +258,11 @@ export interface JwtError {
 export interface SocketCodec {
   /** The far end drops longer frames without a response. */
   readonly maxFrameBytes: number;
+  /**
+   * How many sockets without an accepted token a daemon allows for one address; any number if
+   * absent.
+   */
+  readonly handshakesPerAddress?: number;
   /** The text of one frame; throws a RangeError if the far end would drop it for its length. */
   readonly encode: (message: ClientMessage) => string;
   /** Reads one text frame; never throws. */

@@ -200,6 +200,11 @@ export function isAttempt({ name }: MachineState): boolean {
   return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating' || name === 'opening';
 }
 
+/** Is a socket being opened whose token hasn't been accepted yet? */
+export function isHandshake({ name }: MachineState): boolean {
+  return name === 'connecting' || name === 'authenticating';
+}
+
 /** Does the socket stream? */
 export function isLive(state: MachineState): state is StateNamed<'streaming' | 'refreshing'> {
   return state.name === 'streaming' || state.name === 'refreshing';

@@ -8,6 +8,7 @@ import type { Clock } from '../domain/time.ts';
 import type { DaemonNotice, SocketCodec } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { InTurn } from './connect-pacer.ts';
+import type { HandshakeRoom } from './handshake-room.ts';
 import type { SocketTimeouts } from './machine-steps.ts';
 import type { ConsoleSocket, SocketListener } from './socket.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -24,6 +25,7 @@ export interface SocketAccess {
   readonly codec: SocketCodec;
   /** Calls back when it is this panel's turn to open a socket. */
   readonly inTurn: InTurn;
+  readonly handshakes: HandshakeRoom;
   readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
   /**
    * Why the exporter may not connect to this address, which the panel gave; undefined if it may.

@@ -17,6 +17,7 @@ import {
   type Failure,
   INITIAL_STATE,
   isAttempt,
+  isHandshake,
   isLive,
   isResting,
   isTokenRetry,
@@ -45,6 +46,8 @@ export class Streamer implements SocketListener, FrameHandler {
   #socketEpoch = 0;
   /** Waits for its turn to connect. */
   #leaveLine: Cancel | undefined;
+  /** Has, or waits for, a place among the sockets of the daemon that open. */
+  #leaveRoom: Cancel | undefined;
   /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
   #lastStatsAt = 0;
   /** The machine waits for a sample. */
@@ -80,6 +83,7 @@ export class Streamer implements SocketListener, FrameHandler {
     this.#machine = state;
     if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
     for (const effect of listEffects(before, state)) this.#run(effect);
+    if (!isHandshake(state)) this.#giveUpPlace();
     this.#awaitsStats = unansweredIn(state) > 0;
     if (this.#fetch !== undefined && isTokenRetry(before) !== isTokenRetry(state))
       this.#context.panel.reclassify(this.#record.target.id);
@@ -207,6 +211,7 @@ export class Streamer implements SocketListener, FrameHandler {
         void this.#openSocket(effect.epoch, effect.url);
         break;
       case 'closeSocket':
+        this.#giveUpPlace();
         this.#leaveLine?.();
         this.#leaveLine = undefined;
         this.#closing = Promise.all([this.#closing, this.#socket?.close()]).then(() => undefined);
@@ -301,7 +306,17 @@ export class Streamer implements SocketListener, FrameHandler {
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
-    this.#leaveLine = this.#context.sockets.inTurn(() => this.#connect(epoch, url));
+    const { handshakes, inTurn } = this.#context.sockets;
+    this.#leaveRoom = handshakes.enter(url, () => {
+      this.#leaveLine = inTurn(() => this.#connect(epoch, url));
+    });
+    // Its turn may have come at once, and ended it.
+    if (!isHandshake(this.#machine)) this.#giveUpPlace();
+  }
+
+  #giveUpPlace(): void {
+    this.#leaveRoom?.();
+    this.#leaveRoom = undefined;
   }
 
   #connect(epoch: number, url: string): void {

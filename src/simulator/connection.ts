@@ -65,7 +65,7 @@ export interface ConsoleHost {
   readonly tokenKey: Uint8Array;
   readonly settings: SimulatorSettings;
   /** Sockets without a token; all clients have one address. */
-  readonly unauthenticated: Set<unknown>;
+  readonly unauthenticated: readonly [Set<unknown>, Set<unknown>];
   /** When the node last started, in Unix milliseconds: older tokens are invalid. */
   readonly startedUnixMs: number;
   power(server: SimulatedServer, action: PowerCommand): void;
@@ -104,7 +104,7 @@ export class ConsoleConnection {
     const { recorder } = this.#host;
     const { uuid } = this.#server;
     this.#server.connections.add(this);
-    this.#host.unauthenticated.add(this);
+    this.#host.unauthenticated[this.#server.node].add(this);
     recorder.opened(uuid);
     this.#ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
     this.#ws.on('ping', () => recorder.ping(uuid));
@@ -204,7 +204,7 @@ export class ConsoleConnection {
 
   #leave(clientCode: number | undefined): void {
     const { connections, uuid } = this.#server;
-    this.#host.unauthenticated.delete(this);
+    this.#host.unauthenticated[this.#server.node].delete(this);
     if (connections.delete(this)) this.#host.recorder.closed(uuid, clientCode);
   }
 
@@ -336,7 +336,7 @@ export class ConsoleConnection {
       this.#sendNow('token expired', []);
       return;
     }
-    this.#host.unauthenticated.delete(this);
+    this.#host.unauthenticated[this.#server.node].delete(this);
     const first = this.#claims === undefined;
     this.#claims = verdict.claims;
     this.#permissions = verdict.permissions;

@@ -46,7 +46,7 @@ export function handleUpgrade(
     refuse(socket, 403, 'Forbidden\n');
     return;
   }
-  if (host.unauthenticated.size >= maxUnauthenticated) {
+  if (host.unauthenticated[node].size >= maxUnauthenticated) {
     host.recorder.count('socketsLimited');
     refuse(socket, 429, '{"errors":["too many connections"]}');
     return;
@@ -94,14 +94,14 @@ function refuse(
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Connection: close',
-    `Content-Type: ${contentTypeOf(body)}; charset=utf-8`,
+    `Content-Type: ${contentType(body)}; charset=utf-8`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function contentTypeOf(body: string): string {
+function contentType(body: string): string {
   if (body.startsWith('<')) return 'text/html';
   return body.startsWith('{') ? 'application/json' : 'text/plain';
 }

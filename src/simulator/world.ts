@@ -33,8 +33,8 @@ export class World implements GateHost, ClientApiHost, UpgradeHost {
     clientTracking: false,
     maxPayload: MAX_INCOMING_BYTES,
   });
-  /** Open sockets without a token. */
-  readonly unauthenticated = new Set<unknown>();
+  /** Open sockets without a token, by node. */
+  readonly unauthenticated = [new Set<unknown>(), new Set<unknown>()] as const;
   settings: SimulatorSettings;
   startedUnixMs: number;
   readonly #stopping = new AbortController();

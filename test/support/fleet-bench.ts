@@ -17,6 +17,7 @@ import type { Ask, PanelChange, PanelGateway, SocketAttempt } from '../../src/pa
 import type { PanelUse, SocketTrial } from '../../src/panel/health/health.ts';
 import type { Subject } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
+import { HandshakeRoom } from '../../src/session/handshake-room.ts';
 import type { SocketAccess } from '../../src/session/session-context.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
@@ -251,6 +252,7 @@ export function socketsOpenedBy(open: (url: string, listener: SocketListener) =>
   return {
     codec: PTERODACTYL.socket,
     inTurn: atOnce,
+    handshakes: new HandshakeRoom(() => undefined),
     // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
     openSocket: (url, listener) => open(url, listener) as ConsoleSocket,
     addressProblem: () => undefined,

@@ -67,6 +67,19 @@ it('servers of a node are polled together, also with a key that may only read', 
   expect(lists().every(({ status }) => status === 200)).toBe(true);
 });
 
+it('no daemon has more sockets without an accepted token than it allows, even if it accepts none', async () => {
+  const panel = await simulated({ panel: 'calagopus', servers: 100 });
+  const exporter = await observed({ yaml: yamlOf(panel, ['discover: true']) });
+  const streaming = () => exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 100);
+  await streaming();
+  panel.failSockets({ kind: 'ignore-auth' });
+  panel.sockets({ kind: 'drop' });
+  await exporter.until('gameserver_exporter_servers', { condition: 'polling' }, 100);
+  panel.clearFaults();
+  await streaming();
+  expect(panel.record.counters.socketsLimited).toBe(0);
+});
+
 it.each([
   ['backups', 'backups.read'],
   ['schedules', 'schedules.read'],

@@ -12,6 +12,7 @@ import { PanelError } from '../../../src/panel/api.ts';
 import type { ClientMessage } from '../../../src/panel/dialect.ts';
 import { TOKEN_CALLS } from '../../../src/panel/scheduler/rules.ts';
 import { atOnce } from '../../../src/session/connect-pacer.ts';
+import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';
 import { FakeGateway, RESOURCES, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
@@ -129,6 +130,7 @@ class World {
             return new NodeSocket(this, listener);
           }),
           inTurn: atOnce,
+          handshakes: new HandshakeRoom(() => undefined),
           addressProblem: (url) =>
             url.startsWith('wss:') ? undefined : { cause: 'socket_address', detail: 'expected wss://' },
         },

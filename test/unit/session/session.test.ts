@@ -8,6 +8,7 @@ import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
+import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 import { Session } from '../../../src/session/session.ts';
 import { FakeGateway, FakeSocket, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -27,6 +28,7 @@ let refusal: number | undefined;
 let addressProblem: Problem | undefined;
 let hasRoom: boolean;
 let inTurn: InTurn;
+let handshakes: HandshakeRoom;
 /** What the fleet has seen of the node and the panel. */
 let known: PanelSurroundings;
 let record: ServerRecord;
@@ -41,6 +43,7 @@ beforeEach(() => {
   addressProblem = undefined;
   hasRoom = true;
   inTurn = atOnce;
+  handshakes = new HandshakeRoom(() => undefined);
   known = new PanelSurroundings({ clock, gateway: panel });
 });
 
@@ -72,6 +75,7 @@ async function start(
           return socket;
         }),
         inTurn: (begin) => inTurn(begin),
+        handshakes,
         addressProblem: () => addressProblem,
       },
     },
@@ -127,6 +131,44 @@ describe('the end of a socket', () => {
     turns.shift()?.();
     expect(session.machine.name).toBe('idle');
     expect(condition()).toBe('stopped');
+  });
+});
+
+describe('a connect that waits for room at its daemon', () => {
+  let leave: () => void;
+
+  beforeEach(async () => {
+    handshakes = new HandshakeRoom(() => 1);
+    leave = handshakes.enter('wss://node/other', () => undefined);
+    await start();
+    expect([sockets.length, session.machine.name]).toEqual([0, 'connecting']);
+  });
+
+  /** Whether another socket may begin at once. */
+  function hasPlace(): boolean {
+    let isBegun = false;
+    handshakes.enter('wss://node/other', () => (isBegun = true))();
+    return isBegun;
+  }
+
+  it('begins once there is some, and gives it up once its token is accepted', async () => {
+    leave();
+    await clock.advance(10);
+    expect([condition(), hasPlace()]).toEqual(['streaming', true]);
+  });
+
+  it('gives it up if the node refuses the socket', async () => {
+    refusal = 502;
+    leave();
+    await clock.advance(10);
+    expect([session.machine.name, hasPlace()]).toEqual(['backingOff', true]);
+  });
+
+  it('gives it up if no socket is needed any more', async () => {
+    look(false);
+    leave();
+    await clock.advance(10);
+    expect([sockets.length, hasPlace()]).toEqual([0, true]);
   });
 });
 

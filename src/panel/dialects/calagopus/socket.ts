@@ -25,6 +25,8 @@ function readJwtError(message: string): JwtError {
 
 export const CALAGOPUS_SOCKET: SocketCodec = {
   ...PTERODACTYL_SOCKET,
+  // `system.websocket.unauthenticated_connections_per_ip` (application/src/config.rs).
+  handshakesPerAddress: 32,
   handleFrame: frameReader(readJwtError),
   readUpgradeRefusal: (refusal) => {
     const { status, body = '', contentType = '' } = refusal;
