@@ -6,12 +6,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { json, type SimulatedAnswer, textsRefusal } from './answers.ts';
-import { type ApiContext, allocationsOf, type ClientApiHost, nodeName, readCount } from './client-api.ts';
+import { type ApiContext, type ClientApiHost, listedAllocations, nodeName, readCount } from './client-api.ts';
 import { resourceUsage } from './frames.ts';
 import type { ApiGate } from './gate.ts';
 import { play } from './schedules.ts';
 import type { Conflict, PanelEndpoint } from './schema.ts';
-import { type SimulatedServer, usageOf } from './server.ts';
+import { currentUsage, type SimulatedServer } from './server.ts';
 import { allows, signToken } from './tokens.ts';
 
 type ServerHandler = (
@@ -47,7 +47,7 @@ export function calagopusApi(host: ClientApiHost, gate: ApiGate): Hono<{ Binding
     gate.pass(context, { endpoint: 'listing' }, async () => listing(host, context)),
   );
   app.get('/api/client/account', (context) =>
-    gate.pass(context, { endpoint: 'account' }, async () => json(200, { user: userOf(host) })),
+    gate.pass(context, { endpoint: 'account' }, async () => json(200, { user: userDocument(host) })),
   );
   app.get('/api/client/servers/nodes/:node/resources', (context) =>
     gate.pass(
@@ -59,7 +59,7 @@ export function calagopusApi(host: ClientApiHost, gate: ApiGate): Hono<{ Binding
   app.get('/api/client/servers/:server/websocket', route('websocket', credentials));
   app.get(
     '/api/client/servers/:server/resources',
-    route('resources', (_, server) => conflictOf(server) ?? resources.of(server)),
+    route('resources', (_, server) => conflictRefusal(server) ?? resources.of(server)),
   );
   app.get('/api/client/servers/:server/backups', route('backups', backups));
   app.get('/api/client/servers/:server/schedules', route('schedules', schedules));
@@ -93,7 +93,7 @@ const CONFLICTS: Readonly<Partial<Record<Conflict, string>>> = {
   restoring_backup: 'server is restoring from a backup',
 };
 
-function conflictOf({ conflict }: SimulatedServer): SimulatedAnswer | undefined {
+function conflictRefusal({ conflict }: SimulatedServer): SimulatedAnswer | undefined {
   const text = conflict && CONFLICTS[conflict];
   return text === undefined ? undefined : textsRefusal(409, text);
 }
@@ -119,7 +119,7 @@ class NodeResources {
   }
 
   of(server: SimulatedServer): SimulatedAnswer {
-    const usages = this.#usages(nodeIdOf(server));
+    const usages = this.#usages(nodeUuid(server));
     if (usages === undefined) return textsRefusal(500, 'internal server error');
     const usage = usages.get(server.uuid);
     return usage === undefined
@@ -132,10 +132,10 @@ class NodeResources {
     const { clock, fleet } = this.#host;
     const cached = this.#cached.get(nodeId);
     if (cached !== undefined && clock.now() - cached.at < CACHE_MS) return cached.usages;
-    const servers = fleet.all.filter((server) => nodeIdOf(server) === nodeId);
+    const servers = fleet.all.filter((server) => nodeUuid(server) === nodeId);
     if (servers.some(({ nodeDown }) => nodeDown)) return undefined;
     const usages = new Map(
-      servers.map((server) => [server.uuid, resourceUsage(server.game.state, usageOf(server))]),
+      servers.map((server) => [server.uuid, resourceUsage(server.game.state, currentUsage(server))]),
     );
     this.#cached.set(nodeId, { at: clock.now(), usages });
     return usages;
@@ -173,12 +173,12 @@ const STATUSES: ReadonlySet<Conflict | undefined> = new Set<Conflict>([
 
 function serverDocument(server: SimulatedServer, { settings }: ClientApiHost): object {
   const { uuid, identifier, name, conflict, limits, owned, egg, nodeAddress, backupLimit } = server;
-  const chosen = allocationsOf(server).find(({ is_default: isDefault }) => isDefault);
+  const chosen = listedAllocations(server).find(({ is_default: isDefault }) => isDefault);
   return {
     uuid,
     uuid_short: identifier,
     allocation: chosen && {
-      uuid: uuidOf(`allocation ${chosen.port}`),
+      uuid: uuidFor(`allocation ${chosen.port}`),
       ip: chosen.ip,
       ip_alias: chosen.ip_alias,
       port: chosen.port,
@@ -187,7 +187,7 @@ function serverDocument(server: SimulatedServer, { settings }: ClientApiHost): o
       created: MADE_AT,
     },
     egg: {
-      uuid: uuidOf(egg),
+      uuid: uuidFor(egg),
       name: egg,
       description: null,
       startup_commands: { Default: './start' },
@@ -202,10 +202,10 @@ function serverDocument(server: SimulatedServer, { settings }: ClientApiHost): o
     is_suspended: conflict === 'suspended',
     is_transferring: conflict === 'transferring',
     permissions: settings.tokenPermissions,
-    location_uuid: uuidOf('location'),
+    location_uuid: uuidFor('location'),
     location_name: 'here',
     location_flag: null,
-    node_uuid: nodeIdOf(server),
+    node_uuid: nodeUuid(server),
     node_name: nodeName(server),
     node_maintenance_enabled: conflict === 'maintenance',
     sftp_host: nodeAddress,
@@ -223,9 +223,9 @@ function serverDocument(server: SimulatedServer, { settings }: ClientApiHost): o
   };
 }
 
-function userOf({ settings }: ClientApiHost): object {
+function userDocument({ settings }: ClientApiHost): object {
   return {
-    uuid: uuidOf('operator'),
+    uuid: uuidFor('operator'),
     username: 'operator',
     role: null,
     avatar: null,
@@ -268,10 +268,10 @@ async function credentials(
 }
 
 function backups(host: ClientApiHost, server: SimulatedServer, context: ApiContext): SimulatedAnswer {
-  const refused = conflictOf(server) ?? forbidden(host, 'backups.read');
+  const refused = conflictRefusal(server) ?? forbidden(host, 'backups.read');
   if (refused !== undefined) return refused;
   return page(context, 'backups', server.backups, (backup) => ({
-    uuid: uuidOf(`${backup.completed_at} ${backup.bytes}`),
+    uuid: uuidFor(`${backup.completed_at} ${backup.bytes}`),
     backup_group_uuid: null,
     name: 'Backup',
     ignored_files: [],
@@ -290,12 +290,12 @@ function backups(host: ClientApiHost, server: SimulatedServer, context: ApiConte
 }
 
 function schedules(host: ClientApiHost, server: SimulatedServer, context: ApiContext): SimulatedAnswer {
-  const refused = conflictOf(server) ?? forbidden(host, 'schedules.read');
+  const refused = conflictRefusal(server) ?? forbidden(host, 'schedules.read');
   if (refused !== undefined) return refused;
   const { clock } = host;
   for (const schedule of server.schedules) play(schedule, clock.now());
   return page(context, 'schedules', server.schedules, ({ name, active, lastRunAt }) => ({
-    uuid: uuidOf(`schedule ${server.uuid} ${name}`),
+    uuid: uuidFor(`schedule ${server.uuid} ${name}`),
     name,
     enabled: active,
     triggers: [],
@@ -314,7 +314,7 @@ function adminNodes(host: ClientApiHost, context: ApiContext): SimulatedAnswer {
     'nodes',
     host.settings.nodes,
     ({ name, memory, disk, maintenance_mode: isMaintained }) => ({
-      uuid: uuidOf(`node ${name}`),
+      uuid: uuidFor(`node ${name}`),
       name,
       description: null,
       deployment_enabled: true,
@@ -330,12 +330,12 @@ function adminNodes(host: ClientApiHost, context: ApiContext): SimulatedAnswer {
   );
 }
 
-function nodeIdOf(server: SimulatedServer): string {
-  return uuidOf(`node ${nodeName(server)}`);
+function nodeUuid(server: SimulatedServer): string {
+  return uuidFor(`node ${nodeName(server)}`);
 }
 
 /** A UUID for a text, always the same. */
-function uuidOf(text: string): string {
+function uuidFor(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

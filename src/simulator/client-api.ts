@@ -26,7 +26,7 @@ import {
 } from './panel-kinds.ts';
 import { play, scheduleDocument } from './schedules.ts';
 import type { BackupSpec, PanelEndpoint } from './schema.ts';
-import { type SimulatedServer, usageOf } from './server.ts';
+import { currentUsage, type SimulatedServer } from './server.ts';
 import type { SimulatorSettings } from './settings.ts';
 import { allows, signToken } from './tokens.ts';
 
@@ -131,16 +131,16 @@ function refuseConflict({ conflict }: SimulatedServer): Promise<SimulatedAnswer>
 async function details(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { settings } = host;
   return json(200, {
-    ...serverDocument(settings.panel, entryOf(server, settings), false),
+    ...serverDocument(settings.panel, listingEntry(server, settings), false),
     meta: {
       ...(hasDaemonPaths(host) && { daemonType: server.daemonType }),
       is_server_owner: server.owned,
-      user_permissions: permissionsOf(settings),
+      user_permissions: grantedPermissions(settings),
     },
   });
 }
 
-function permissionsOf({ admin, tokenPermissions }: SimulatorSettings): readonly string[] {
+function grantedPermissions({ admin, tokenPermissions }: SimulatorSettings): readonly string[] {
   return admin ? [...tokenPermissions, ...ADMIN_PERMISSIONS] : tokenPermissions;
 }
 
@@ -171,7 +171,7 @@ async function credentials(
   const issuedAtMs = Math.floor(clock.toUnixMs(clock.now()));
   const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
   const claims = { serverUuid: server.uuid, issuedAtMs, expiresAtMs };
-  const token = await signToken(host.tokenKey, claims, randomUUID(), permissionsOf(settings));
+  const token = await signToken(host.tokenKey, claims, randomUUID(), grantedPermissions(settings));
   const node = host.nodeSocketUrl(server.node, context.req.header('host'));
   const socket = server.advertised ?? `${node}/api/servers/${server.uuid}/ws`;
   return json(200, { data: { token, socket } });
@@ -190,7 +190,7 @@ async function resources(host: ClientApiHost, server: SimulatedServer): Promise<
   }
   const cached = server.resources;
   if (cached !== undefined && clock.now() - cached.at < RESOURCES_CACHE_MS) return cached.answer;
-  const document = resourcesDocument(server.game.state, usageOf(server), suspended);
+  const document = resourcesDocument(server.game.state, currentUsage(server), suspended);
   const answer = json(200, document);
   server.resources = { at: clock.now(), answer };
   return answer;
@@ -207,7 +207,7 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Simula
     return type === 'admin' ? admin && !owned : owned;
   });
   const document = pageDocument(shown, place.page, place.perPage, (server) =>
-    serverDocument(panel, entryOf(server, host.settings), includeEgg),
+    serverDocument(panel, listingEntry(server, host.settings), includeEgg),
   );
   return json(200, document);
 }
@@ -227,9 +227,9 @@ async function backups(
   return json(200, pageDocument(server.backups, place.page, place.perPage, document, meta));
 }
 
-function entryOf(server: SimulatedServer, { longIdentifiers }: SimulatorSettings): ListingEntry {
+function listingEntry(server: SimulatedServer, { longIdentifiers }: SimulatorSettings): ListingEntry {
   const identifier = longIdentifiers ? longIdentifier(server.uuid) : server.identifier;
-  return { ...server, identifier, node: nodeName(server), allocations: allocationsOf(server) };
+  return { ...server, identifier, node: nodeName(server), allocations: listedAllocations(server) };
 }
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -265,7 +265,11 @@ const FIRST_PORT = 20_000;
  * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737)
  * and unreachable. Panels list allocations in no particular order, so the default one comes last.
  */
-export function allocationsOf({ allocationSpec, identifier, node }: SimulatedServer): readonly Allocation[] {
+export function listedAllocations({
+  allocationSpec,
+  identifier,
+  node,
+}: SimulatedServer): readonly Allocation[] {
   if (allocationSpec === null) return [];
   const free = FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000);
   const {

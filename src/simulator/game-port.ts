@@ -89,12 +89,12 @@ function statusPacket({ online, max }: PlayerCount): Buffer {
     description: { text: 'a simulated game' },
   });
   const text = Buffer.from(status);
-  const body = Buffer.concat([Buffer.from([0]), lengthOf(text), text]);
-  return Buffer.concat([lengthOf(body), body]);
+  const body = Buffer.concat([Buffer.from([0]), lengthField(text), text]);
+  return Buffer.concat([lengthField(body), body]);
 }
 
 /** A length below 16,384 as a varint. */
-function lengthOf({ length }: Buffer): Buffer {
+function lengthField({ length }: Buffer): Buffer {
   return Buffer.from(length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7]);
 }
 

@@ -107,7 +107,7 @@ export class ApiGate {
     if (settings.maintenance) return textsRefusal(503, 'internal server error');
     const given = context.req.header('authorization') ?? '';
     if (given.length !== CALAGOPUS_HEADER_LENGTH) return textsRefusal(401, 'invalid authorization header');
-    if (!keys.has(keyOf(context))) return textsRefusal(401, 'invalid api key');
+    if (!keys.has(sentKey(context))) return textsRefusal(401, 'invalid api key');
     const address = context.env.incoming.socket.remoteAddress ?? '';
     if (settings.allowedAddresses.length > 0 && !settings.allowedAddresses.includes(address))
       return textsRefusal(403, 'ip address not allowed for this api key');
@@ -122,7 +122,7 @@ export class ApiGate {
     const refuse = (status: number, detail?: string, code?: string) =>
       refusalAnswer(refusal(status, detail, code));
     if (settings.maintenance) return refuse(503);
-    const key = keyOf(context);
+    const key = sentKey(context);
     if (!this.#policy.isKnown(key, keys)) {
       // A browser without a session is redirected to the login page; the panel recognizes browsers
       // by their Accept header.
@@ -143,7 +143,7 @@ export class ApiGate {
 
   #refuseKey(context: Context): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
-    const detail = this.#policy.refusal(keyOf(context), keys, settings);
+    const detail = this.#policy.refusal(sentKey(context), keys, settings);
     return detail === undefined ? undefined : refusalAnswer(refusal(403, detail));
   }
 
@@ -267,7 +267,7 @@ function redirect(location: string): SimulatedAnswer {
   return { status: 302, headers: { location, 'content-type': 'text/html; charset=utf-8' }, body: '' };
 }
 
-function keyOf(context: Context): string {
+function sentKey(context: Context): string {
   return /^Bearer (\S+)$/.exec(context.req.header('authorization') ?? '')?.[1] ?? '';
 }
 

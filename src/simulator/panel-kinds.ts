@@ -74,7 +74,7 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
   pelican: {
     ...PTERODACTYL,
     account: (admin) => ({
-      uuid: uuidOf(USERNAME),
+      uuid: uuidFor(USERNAME),
       username: USERNAME,
       email: EMAIL,
       language: 'en',
@@ -93,7 +93,7 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
     ...PTERODACTYL,
     serverExtras: ({ daemonType, egg }) => ({
       sftp_alias: { ip: null, port: null },
-      egg: uuidOf(egg),
+      egg: uuidFor(egg),
       daemon_type: daemonType,
       backup_disk: 'local',
     }),
@@ -146,7 +146,7 @@ export function serverDocument(kind: PanelKind, server: ListingEntry, includeEgg
       allocations: { object: 'list', data: server.allocations.map(allocationDocument) },
       variables: { object: 'list', data: Object.entries(server.variables).map(variableDocument) },
       ...(includeEgg && {
-        egg: { object: 'egg', attributes: { uuid: uuidOf(server.egg), name: server.egg } },
+        egg: { object: 'egg', attributes: { uuid: uuidFor(server.egg), name: server.egg } },
       }),
     },
   };
@@ -181,7 +181,7 @@ export function backupDocument(kind: PanelKind, backup: BackupSpec): object {
   return {
     object: 'backup',
     attributes: {
-      uuid: uuidOf(`${backup.completed_at} ${backup.bytes}`),
+      uuid: uuidFor(`${backup.completed_at} ${backup.bytes}`),
       is_locked: false,
       ...PANEL_KINDS[kind].backupExtras,
       name: 'Backup',
@@ -204,7 +204,7 @@ function serverIdentifier(uuid: string): string {
 }
 
 /** A UUID for a text, always the same. */
-function uuidOf(text: string): string {
+function uuidFor(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [
     hex.slice(0, 8),

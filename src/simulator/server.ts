@@ -97,7 +97,7 @@ export function createServer(
   const profileName = spec.profile ?? 'steady';
   const uuid = spec.uuid ?? seededUuid(random);
   const limits = { ...DEFAULT_LIMITS, ...definedOnly(spec.limits ?? {}) };
-  const profile = profileOf(spec, profileName, limits.cpu);
+  const profile = chosenProfile(spec, profileName, limits.cpu);
   const memoryLimitBytes =
     limits.memory === 0 ? HOST_MEMORY_BYTES : Math.floor(limits.memory * MIB * MEMORY_OVERHEAD);
   const diskBytes = Math.round((limits.disk === 0 ? 20_480 : limits.disk) * MIB * (0.2 + 0.5 * random()));
@@ -147,7 +147,7 @@ export function createServer(
 /** The usual CPU usage is at most this share of the limit, which the highest reaches. */
 const USUAL_CPU_SHARE = 0.8;
 
-function profileOf(spec: ServerSpec, name: ProfileName, cpuLimit: number): ServerProfile {
+function chosenProfile(spec: ServerSpec, name: ProfileName, cpuLimit: number): ServerProfile {
   const profile = PROFILES[name];
   const most = cpuLimit === 0 ? Number.POSITIVE_INFINITY : cpuLimit;
   const cpu = Math.min(profile.cpu, most * USUAL_CPU_SHARE);
@@ -185,6 +185,6 @@ export function gameTraits(
 }
 
 /** The usage that a server currently reports. */
-export function usageOf(server: SimulatedServer): GameUsage {
+export function currentUsage(server: SimulatedServer): GameUsage {
   return reported(server.game.usage, server.pin);
 }

@@ -26,7 +26,7 @@ import type {
   SocketFault,
   UsagePin,
 } from './schema.ts';
-import { type SimulatedServer, usageOf } from './server.ts';
+import { currentUsage, type SimulatedServer } from './server.ts';
 import {
   changedSettings,
   initialSettings,
@@ -104,8 +104,8 @@ class SimulatedPanel implements Simulator {
     const api = applicationApi(this.#world, new ApiGate(this.#world, APPLICATION_KEYS));
     api.route('/', clientApi(this.#world, new ApiGate(this.#world)));
     const calagopus = calagopusApi(this.#world, new ApiGate(this.#world));
-    const appOf = ({ panel }: SimulatorSettings) => (panel === 'calagopus' ? calagopus : api);
-    const fetch: typeof api.fetch = (...call) => appOf(this.#world.settings).fetch(...call);
+    const currentApp = ({ panel }: SimulatorSettings) => (panel === 'calagopus' ? calagopus : api);
+    const fetch: typeof api.fetch = (...call) => currentApp(this.#world.settings).fetch(...call);
     await this.#panel.open(requestListener({ fetch }), (request, socket, head) =>
       handleUpgrade(this.#world, 0, request, socket, head),
     );
@@ -369,7 +369,7 @@ function describe(server: SimulatedServer, gamePort: number | undefined): Server
     profile: profileName,
     limits,
     state: game.state,
-    usage: usageOf(server),
+    usage: currentUsage(server),
     gamePort,
   };
 }

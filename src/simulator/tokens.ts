@@ -60,7 +60,7 @@ export async function checkToken(
     // The check above uses whole seconds, but tokens here may live for only two.
     if (expected.nowMs >= claims.expiresAtMs) return jwtError(EXPIRED_TEXT);
     if (claims.issuedAtMs < expected.validSinceMs) return jwtError(DENYLISTED_TEXT);
-    const permissions = stringsOf(payload['permissions']);
+    const permissions = strings(payload['permissions']);
     if (!allows(permissions, 'websocket.connect')) return jwtError(NO_CONNECT_TEXT);
     return { ok: true, claims, permissions };
   } catch (error) {
@@ -78,6 +78,6 @@ export function allows(permissions: readonly string[], needed: string): boolean 
   return permissions.includes(needed) || permissions.includes('*');
 }
 
-function stringsOf(value: unknown): readonly string[] {
+function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }

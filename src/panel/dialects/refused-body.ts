@@ -12,12 +12,16 @@ export function readBody(
   contentType: string,
   own: (body: Fields) => ErrorBody | undefined,
 ): ErrorBody {
-  const { detail: message = '', ...body } = bodyOf(text, contentType, own);
+  const { detail: message = '', ...body } = parsedBody(text, contentType, own);
   return { ...body, detail: printable(message) || undefined };
 }
 
 /** The same with the message as it is. */
-function bodyOf(text: string, contentType: string, own: (body: Fields) => ErrorBody | undefined): ErrorBody {
+function parsedBody(
+  text: string,
+  contentType: string,
+  own: (body: Fields) => ErrorBody | undefined,
+): ErrorBody {
   const body = asFields(parseJson(text));
   if (body !== undefined) return own(body) ?? { form: 'foreign', detail: foreignMessage(body) };
   const isPage = /html/i.test(contentType) || /^\s*</.test(text);

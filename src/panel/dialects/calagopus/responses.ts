@@ -16,7 +16,7 @@ import {
   type Schedule,
   ShapeError,
 } from '../../dialect.ts';
-import { credentialsOf } from '../pterodactyl/socket.ts';
+import { readCredentials } from '../pterodactyl/socket.ts';
 import { decodeStats } from '../pterodactyl/stats.ts';
 import { localAllocation, serverAddress } from '../server-address.ts';
 import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
@@ -28,7 +28,7 @@ const MAX_PAGES = 10_000;
  * Decodes as many entries of the list in this field as were requested; throws a ShapeError if there
  * is no list.
  */
-function entriesOf<T>(
+function pageEntries<T>(
   body: unknown,
   name: string,
   requested: number,
@@ -46,7 +46,7 @@ function entriesOf<T>(
 
 /** The servers on one page of the server list (server/mod.rs, `ApiServer`), in the panel's order. */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
-  const { usable: servers, ...page } = entriesOf(body, 'servers', perPage, decodeServer);
+  const { usable: servers, ...page } = pageEntries(body, 'servers', perPage, decodeServer);
   return { servers, ...page };
 }
 
@@ -95,7 +95,7 @@ function decodeLimits(limits: Fields | undefined): Limits {
 
 /** What is needed to open a console socket (servers/_server_/websocket.rs). */
 export function decodeCredentials(body: unknown): Credentials {
-  return credentialsOf(valueIn(body, 'token'), valueIn(body, 'url'), '"token" and "url"');
+  return readCredentials(valueIn(body, 'token'), valueIn(body, 'url'), '"token" and "url"');
 }
 
 /** A server's resources, which the panel caches for 15 s (servers/_server_/resources.rs). */
@@ -133,7 +133,7 @@ export function decodeAccount(body: unknown): Account {
 
 /** The completed backups on one page of a server's list (server_backup/mod.rs), in the panel's order. */
 export function decodeBackupsPage(body: unknown, perPage: number): BackupsPage {
-  const { usable: backups, totalPages } = entriesOf(body, 'backups', perPage, decodeBackup);
+  const { usable: backups, totalPages } = pageEntries(body, 'backups', perPage, decodeBackup);
   return { backups, totalPages };
 }
 
@@ -147,7 +147,7 @@ function decodeBackup(entry: Fields): Backup | undefined {
 }
 
 export function decodeSchedules(body: unknown, perPage: number): readonly Schedule[] {
-  return entriesOf(body, 'schedules', perPage, decodeSchedule).usable;
+  return pageEntries(body, 'schedules', perPage, decodeSchedule).usable;
 }
 
 /** A schedule in a server's list (server_schedule.rs): its node runs it, so the panel knows no next run. */
@@ -160,7 +160,7 @@ function decodeSchedule(entry: Fields): Schedule | undefined {
 
 /** The nodes on one page of the administrators' list (node/mod.rs, `AdminApiNode`), in the panel's order. */
 export function decodeNodesPage(body: unknown, perPage: number): NodesPage {
-  const { usable: nodes, ...page } = entriesOf(body, 'nodes', perPage, decodeNode);
+  const { usable: nodes, ...page } = pageEntries(body, 'nodes', perPage, decodeNode);
   return { nodes, ...page };
 }
 

@@ -22,7 +22,7 @@ import { isPort, localAllocation, serverAddress } from '../server-address.ts';
 import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
 
 /** The `attributes` of an object of the panel. */
-export function attributesOf(object: unknown): Fields | undefined {
+export function attributesIn(object: unknown): Fields | undefined {
   return asFields(valueIn(object, 'attributes'));
 }
 
@@ -34,7 +34,7 @@ const MAX_PAGES = 10_000;
  * as are those that can't be used, for which `decode` returns undefined. Throws a ShapeError if the
  * body holds no list.
  */
-export function entriesOf<T>(
+export function pageEntries<T>(
   body: unknown,
   requested: number,
   decode: (attributes: Fields) => T | undefined,
@@ -43,7 +43,7 @@ export function entriesOf<T>(
   if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
   const entries: readonly unknown[] = data.slice(0, requested);
   const usable: readonly T[] = entries
-    .map((entry) => decode(attributesOf(entry) ?? {}))
+    .map((entry) => decode(attributesIn(entry) ?? {}))
     .filter((entry) => entry !== undefined);
   const pages = valueIn(body, 'meta', 'pagination', 'total_pages');
   return {
@@ -58,7 +58,7 @@ const PERCENT_PER_CORE = 100;
 
 /** The servers on one page of the server list, in the panel's order. */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
-  const { usable: servers, ...page } = entriesOf(body, perPage, decodeServer);
+  const { usable: servers, ...page } = pageEntries(body, perPage, decodeServer);
   return { servers, ...page };
 }
 
@@ -157,12 +157,12 @@ function related(attributes: Fields, name: string): readonly Fields[] {
   if (!Array.isArray(data)) return [];
   return data
     .slice(0, MAX_RELATED)
-    .map((entry) => attributesOf(entry))
+    .map((entry) => attributesIn(entry))
     .filter((fields) => fields !== undefined);
 }
 
 export function decodeAccount(body: unknown): Account {
-  const attributes = attributesOf(body);
+  const attributes = attributesIn(body);
   const username = asText(attributes?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
   // Newer versions of Pelican call it root_admin (app/Transformers/Api/Client/UserTransformer.php).
@@ -174,7 +174,7 @@ export const BACKUPS_PER_PAGE = 50;
 
 /** The completed backups on one page of a server's list, in the panel's order. */
 export function decodeBackupsPage(body: unknown): BackupsPage {
-  const { usable: backups, totalPages } = entriesOf(body, BACKUPS_PER_PAGE, decodeBackup);
+  const { usable: backups, totalPages } = pageEntries(body, BACKUPS_PER_PAGE, decodeBackup);
   return { backups, totalPages };
 }
 
@@ -197,7 +197,7 @@ function decodeBackup(attributes: Fields): Backup | undefined {
 const MAX_SCHEDULES = 1_000;
 
 export function decodeSchedules(body: unknown): readonly Schedule[] {
-  return entriesOf(body, MAX_SCHEDULES, decodeSchedule).usable;
+  return pageEntries(body, MAX_SCHEDULES, decodeSchedule).usable;
 }
 
 /**
@@ -224,7 +224,7 @@ export const NODES_PER_PAGE = 100;
 
 /** The nodes on one page of the application API's list, in the panel's order. */
 export function decodeNodesPage(body: unknown): NodesPage {
-  const { usable: nodes, totalPages, badEntries } = entriesOf(body, NODES_PER_PAGE, decodeNode);
+  const { usable: nodes, totalPages, badEntries } = pageEntries(body, NODES_PER_PAGE, decodeNode);
   return { nodes, totalPages, badEntries };
 }
 

@@ -37,7 +37,7 @@ const MAX_TOKEN_BYTES = 4_000;
 const MAX_SOCKET_URL_LENGTH = 2_048;
 
 export function decodeCredentials(body: unknown): Credentials {
-  return credentialsOf(
+  return readCredentials(
     valueIn(body, 'data', 'token'),
     valueIn(body, 'data', 'socket'),
     '"token" and "socket" in "data"',
@@ -45,7 +45,7 @@ export function decodeCredentials(body: unknown): Credentials {
 }
 
 /** Credentials from a token and an address as received; `expected` says where they belong. */
-export function credentialsOf(givenToken: unknown, givenUrl: unknown, expected: string): Credentials {
+export function readCredentials(givenToken: unknown, givenUrl: unknown, expected: string): Credentials {
   const [token, socketUrl] = [asText(givenToken), asText(givenUrl)];
   if (token === undefined || socketUrl === undefined) throw new ShapeError(`expected ${expected}`);
   const bytes = Buffer.byteLength(JSON.stringify(token));
@@ -90,7 +90,7 @@ const MAX_CLIENT_FRAME_BYTES = 4_095;
 
 /** The text of one frame; throws a RangeError if the frame is so long that the far end would drop it. */
 export function encodeMessage(message: ClientMessage): string {
-  const text = JSON.stringify({ event: message.event, args: [argumentOf(message)] });
+  const text = JSON.stringify({ event: message.event, args: [messageArgument(message)] });
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_CLIENT_FRAME_BYTES) {
     throw new RangeError(
@@ -100,7 +100,7 @@ export function encodeMessage(message: ClientMessage): string {
   return text;
 }
 
-function argumentOf(message: ClientMessage): string | null {
+function messageArgument(message: ClientMessage): string | null {
   switch (message.event) {
     case 'auth':
       return message.token;

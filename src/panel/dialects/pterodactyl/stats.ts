@@ -3,7 +3,7 @@
 import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
 import { asFields, type Fields } from '../wire.ts';
-import { attributesOf } from './responses.ts';
+import { attributesIn } from './responses.ts';
 
 /** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
@@ -34,7 +34,7 @@ export function decodeStats(payload: unknown, sample: Sample): number {
   sample.memoryBytes = quantity(stats['memory_bytes'], count);
   // A server that was never started reports 0: its limit is unknown.
   sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
-  sample.cpuCores = coresOf(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.cpuCores = cores(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
   sample.diskBytes = quantity(stats['disk_bytes'], count);
   const network = nested(stats['network'], count);
   sample.networkReceiveBytes = quantity(network?.['rx_bytes'], count);
@@ -48,7 +48,7 @@ export function decodeStats(payload: unknown, sample: Sample): number {
 
 /** The sample in a response of the resources endpoint; a state of `missing` means no data. */
 export function decodeResources(body: unknown): Resources {
-  const attributes = attributesOf(body);
+  const attributes = attributesIn(body);
   if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
   const { current_state: state, is_suspended: isSuspended, resources } = attributes;
   if (state === undefined && resources === undefined) {
@@ -63,7 +63,7 @@ export function decodeResources(body: unknown): Resources {
   readState(sample, state, count);
   const wire = nested(resources, count);
   sample.memoryBytes = quantity(wire?.['memory_bytes'], count);
-  sample.cpuCores = coresOf(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
+  sample.cpuCores = cores(quantity(wire?.['cpu_absolute'], count, MAX_CPU_PERCENT));
   sample.diskBytes = quantity(wire?.['disk_bytes'], count);
   sample.networkReceiveBytes = quantity(wire?.['network_rx_bytes'], count);
   sample.networkTransmitBytes = quantity(wire?.['network_tx_bytes'], count);
@@ -72,7 +72,7 @@ export function decodeResources(body: unknown): Resources {
 }
 
 /** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
-function coresOf(percent: number): number {
+function cores(percent: number): number {
   return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
 
@@ -157,7 +157,7 @@ class StatsReader {
   #readMember(sample: Sample): void {
     if (this.#skip(MEMORY)) sample.memoryBytes = this.#number();
     else if (this.#skip(MEMORY_LIMIT)) sample.memoryLimitBytes = this.#number() || Number.NaN;
-    else if (this.#skip(CPU)) sample.cpuCores = coresOf(this.#numberUpTo(MAX_CPU_PERCENT));
+    else if (this.#skip(CPU)) sample.cpuCores = cores(this.#numberUpTo(MAX_CPU_PERCENT));
     else if (this.#skip(UPTIME)) sample.uptimeMs = this.#numberUpTo(MAX_UPTIME_MS);
     else if (this.#skip(STATE)) this.#readState(sample);
     else if (this.#skip(DISK)) sample.diskBytes = this.#number();
