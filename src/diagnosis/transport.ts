@@ -71,7 +71,7 @@ const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   ],
   [/^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|CRL_|INVALID_PURPOSE|PATH_LENGTH_|UNABLE_TO_|EPROTO$)/, 'tls'],
   [/^(?:ENOTFOUND|EAI_\w+|LOOKUP_TIMEOUT)$/, 'dns'],
-  [/^(?:DEADLINE|ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
+  [/^(?:DEADLINE|ETIMEDOUT)$/, 'timeout'],
   [/^ECONNREFUSED$/, 'refused'],
   [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'cut'],
   [/^HPE_/, 'protocol'],

@@ -19,7 +19,6 @@ describe('a transport error', () => {
     ['ECONNRESET', 'connection_cut', 'node_connection'],
     ['UND_ERR_SOCKET', 'connection_cut', 'node_connection'],
     ['ETIMEDOUT', 'timeout', 'node_timeout'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'timeout', 'node_timeout'],
     ['DEADLINE', 'timeout', 'node_timeout'],
     ['OVERSIZE', 'bad_answer', 'node_connection'],
     ['EMFILE', 'descriptors', 'descriptors'],

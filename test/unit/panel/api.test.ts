@@ -118,7 +118,7 @@ describe('transportError', () => {
   it.each([
     ['ENOTFOUND', 'dns', 'dns'],
     ['CERT_HAS_EXPIRED', 'tls_expired', 'tls'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'timeout', 'timeout'],
+    ['ETIMEDOUT', 'timeout', 'timeout'],
     ['ECONNREFUSED', 'connection', 'network'],
     ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'bad_answer', 'bad_answer'],
   ] as const)('classifies %s as %s, with the status label %s', (code, expected, label) => {
