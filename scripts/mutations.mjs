@@ -32,7 +32,7 @@ const RENEWALS = ['src/session/machine-renewals.ts', 'session/machine'];
 const TOKEN = ['src/session/token.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
-const RESTART = ['src/fleet/power.ts', 'fleet/restart'];
+const RESTART = ['src/fleet/stop-decisions.ts', 'fleet/restart'];
 const ADDRESS = ['src/addresses/socket-address.ts', 'addresses/socket-address'];
 const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 

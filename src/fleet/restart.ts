@@ -4,7 +4,8 @@ import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
 import type { LastStop } from '../domain/reading.ts';
 import type { Sample } from '../domain/server.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
-import { explain, NOTHING_SEEN, type Power, START_JITTER_MS, type Stop } from './power.ts';
+import { explain, START_JITTER_MS } from './power.ts';
+import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';
 import { compareObservations, type Observation } from './server-samples.ts';
 
 /**

@@ -28,20 +28,13 @@ import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
-import {
-  decisionDueAt,
-  explain,
-  isExpectedAt,
-  isNews,
-  NOTHING_SEEN,
-  type Power,
-  type Seen,
-  type Stop,
-} from './power.ts';
+import { explain, isExpectedAt, isNews } from './power.ts';
+import { NOTHING_SEEN, type Power, type Seen, type Stop } from './power-model.ts';
 import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
 import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import { known, reasonSince, takeSnapshot, valid } from './snapshot.ts';
+import { decisionDueAt } from './stop-decisions.ts';
 import { logStop } from './stop-log.ts';
 import { isStuck } from './stuck.ts';
 

@@ -9,7 +9,8 @@ import {
   type ServerState,
 } from '../domain/server.ts';
 import { SATURATED_FROM } from '../domain/thresholds.ts';
-import { isOutdated, type Power, START_JITTER_MS } from './power.ts';
+import { isOutdated, START_JITTER_MS } from './power.ts';
+import type { Power } from './power-model.ts';
 
 /**
  * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of

@@ -13,7 +13,7 @@ import type {
 } from '../domain/reading.ts';
 import { finiteLimit, isOff, type Limits, resolveMemoryLimit, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
-import type { Power } from './power.ts';
+import type { Power } from './power-model.ts';
 import type { NetworkCounter, ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import { stuckProblem } from './stuck.ts';

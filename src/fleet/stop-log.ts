@@ -2,7 +2,7 @@
 
 import type { ServerReading } from '../domain/reading.ts';
 import type { Logger } from '../domain/telemetry.ts';
-import type { Stop } from './power.ts';
+import type { Stop } from './power-model.ts';
 import { type ServerEvent, serverFields } from './server-events.ts';
 
 /** Logs a stop that is a problem. */

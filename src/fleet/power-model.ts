@@ -1,0 +1,97 @@
+// What is known of a server's power, and what is seen of it.
+
+import { type LastStop, NO_STOPS } from '../domain/reading.ts';
+import type { SampleSource, ServerState } from '../domain/server.ts';
+import type { DaemonNotice } from '../panel/dialect.ts';
+
+/** A state as a `status` event or a sample shows it. */
+export interface StateSeen {
+  readonly seen: 'state';
+  readonly at: number;
+  readonly state: ServerState;
+  readonly source: SampleSource | 'status';
+  /** The earliest instant at which a sample can have been measured. */
+  readonly measuredFrom?: number;
+  /** The uptime in a sample; NaN if it has none. */
+  readonly uptimeMs?: number;
+  /** That is the uptime of another run than the one before. */
+  readonly restarted?: boolean;
+}
+
+/** Something seen of one server's power. Instants are monotonic milliseconds. */
+export type Seen =
+  | StateSeen
+  | { readonly seen: 'notice'; readonly at: number; readonly notice: DaemonNotice }
+  /**
+   * Events may have been missed until now: the next state is not a transition, and nothing further
+   * explains the latest stop.
+   */
+  | { readonly seen: 'gap' }
+  | { readonly seen: 'time'; readonly at: number };
+
+/** A stop, with what is known of its reason. */
+export interface Stop extends LastStop {
+  /** The number of starts seen before it. */
+  readonly run: number;
+  /**
+   * Whether the stop itself was seen on an uninterrupted socket, or only that the server is off,
+   * after a gap or by a poll.
+   */
+  readonly seen: 'happening' | 'after a gap' | 'by a poll';
+  /** The kinds of notices that the daemon printed about it, and when it last did. */
+  readonly notices: readonly DaemonNotice['kind'][];
+  readonly noticedAt: number;
+}
+
+/** Before anything was seen. */
+export const NOTHING_SEEN = {
+  /** The latest state that was sent: `unknown` if it wasn't understood. */
+  state: 'unknown' as ServerState,
+  /** The latest known state, when it began, and the one before it. */
+  known: 'unknown' as ServerState,
+  since: Number.NEGATIVE_INFINITY,
+  before: 'unknown' as ServerState,
+  /** The known state was seen on the current socket, so that the next one is a transition. */
+  isUnbroken: false,
+  /**
+   * All of this is from before a restart of the exporter: no sample has confirmed or changed it
+   * yet.
+   */
+  isRestored: false,
+  /** The states that the latest `status` events ended. */
+  ended: [] as readonly ServerState[],
+  statusAt: Number.NEGATIVE_INFINITY,
+  starts: 0,
+  startedAt: Number.NEGATIVE_INFINITY,
+  /** The earliest instant at which the server was last seen off. */
+  offSeenFrom: Number.NEGATIVE_INFINITY,
+  /** The server was seen off, and the start that ends this has not been counted yet. */
+  owesStart: false,
+  stops: NO_STOPS,
+  lastStop: undefined as Stop | undefined,
+  /**
+   * Those that the daemon may still explain, in order: a server that is restarted at once can stop
+   * again before its notices came.
+   */
+  pending: [] as readonly Stop[],
+  /** The stops that the latest observations decided, in order. */
+  decided: [] as readonly Stop[],
+  /** The latest exit code that the daemon reported. */
+  lastExitCode: undefined as number | undefined,
+  /** The daemon reported that it won't start the server again, and it hasn't started since. */
+  isRestartAborted: false,
+  diskFullAt: Number.NEGATIVE_INFINITY,
+  /**
+   * Should the server be running? From when it runs until someone stops it; undefined while
+   * unknown.
+   */
+  isExpected: undefined as boolean | undefined,
+  /** When it exited by itself; the node may restart it. */
+  exitedAt: Number.NaN,
+};
+
+/**
+ * What the observations so far show: a server's state, its starts, its stops by reason, and whether
+ * it should be running.
+ */
+export type Power = Readonly<typeof NOTHING_SEEN>;

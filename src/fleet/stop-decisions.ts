@@ -1,0 +1,128 @@
+// Decides why a server stopped, by what its daemon prints about the stop; pure.
+
+import type { StopReason } from '../domain/reading.ts';
+import type { DaemonNotice } from '../panel/dialect.ts';
+import type { Power, Stop } from './power-model.ts';
+
+/**
+ * The longest time between the daemon's line about the disk and `offline`: the daemon gives the
+ * server a minute to stop, and needs some time itself.
+ */
+const DISK_FULL_MS = 90_000;
+
+/** A `stopping` this soon after `offline` was overtaken by it: the stop was requested. */
+const LATE_STOPPING_MS = 2_000;
+
+/**
+ * How many stops wait for an explanation at most, because each state looks at them, and a node may
+ * send any number of states.
+ */
+const MAX_PENDING = 3;
+
+/** How long after `offline` the exporter waits for the daemon's notices about a stop. */
+const NOTICES_MS = 10_000;
+
+/** The line about an aborted restart follows the others at once, at most this much later. */
+const LAST_NOTICE_MS = 500;
+
+/**
+ * The latest instant at which the reason of the first pending stop is decided with what is known;
+ * undefined if there is none.
+ */
+export function decisionDueAt({ pending: [first] }: Power): number | undefined {
+  if (first === undefined) return undefined;
+  const { at, notices, noticedAt } = first;
+  const isExplained =
+    (notices.includes('exit code') && notices.includes('out of memory')) ||
+    notices.includes('restart disabled');
+  return isExplained ? Math.max(at + LATE_STOPPING_MS, noticedAt + LAST_NOTICE_MS) : at + NOTICES_MS;
+}
+
+const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, notices: [] };
+
+/** Notes a stop: its reason is decided at once if it is known, else once the daemon explains it. */
+export function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
+  // Daemon messages arrive within seconds, so later ones belong to this stop.
+  const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
+  const whileDown = before.isRestored || undefined;
+  const stop = { ...UNEXPLAINED, at, run: before.starts, seen, noticedAt: at, whileDown };
+  const wasDiskFull = at - before.diskFullAt <= DISK_FULL_MS;
+  const power = { ...undecided, diskFullAt: Number.NEGATIVE_INFINITY };
+  if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
+  if (wasStopping) return decided(power, { ...stop, reason: 'requested' });
+  if (seen !== 'happening') return decided(power, stop);
+  return decidedWhile(
+    { ...power, pending: [...power.pending, stop] },
+    ({ pending }) => pending.length > MAX_PENDING,
+  );
+}
+
+/** The latest stop was requested if a `stopping` follows this soon; else undefined. */
+export function afterLateStopping(before: Power, at: number): Power | undefined {
+  const { pending } = before;
+  const latest = pending.at(-1);
+  if (latest === undefined || at - latest.at > LATE_STOPPING_MS) return undefined;
+  const stop: Stop = { ...latest, ...UNEXPLAINED, reason: 'requested' };
+  return decided({ ...before, pending: pending.slice(0, -1) }, stop);
+}
+
+/** Explains a stop by what the daemon printed about it. */
+export function afterNotice(before: Power, notice: DaemonNotice, at: number): Power {
+  const { kind } = notice;
+  if (kind === 'disk full') return { ...before, diskFullAt: at };
+  // A daemon prints each of its sentences once for each stop.
+  let power = decidedWhile(
+    before,
+    ({ pending: [first, second] }) => second !== undefined && first?.notices.includes(kind) === true,
+  );
+  const [stop, ...others] = power.pending;
+  const isExplained = stop !== undefined && at - stop.at <= NOTICES_MS;
+  if (isExplained) power = { ...power, pending: [explained(stop, notice, at), ...others] };
+  // Without crash detection, the daemon prints no exit code, but as with one that gives up, nothing
+  // restarts the server.
+  if (kind === 'restart disabled')
+    return { ...power, isRestartAborted: power.isRestartAborted || isExplained };
+  if (kind !== 'restart aborted') return power;
+  // Just after a stop that looked requested, it was the end of the daemon's own restart after a
+  // crash: nobody wanted it to stop.
+  const last = power.lastStop;
+  const isFailedRestart = last?.reason === 'requested' && at - last.at <= NOTICES_MS;
+  if (isFailedRestart) power = { ...power, isExpected: true };
+  return { ...power, isRestartAborted: power.isRestartAborted || isExplained || isFailedRestart };
+}
+
+function explained(stop: Stop, notice: DaemonNotice, noticedAt: number): Stop {
+  const { kind } = notice;
+  if (stop.notices.includes(kind)) return { ...stop, noticedAt };
+  const next = { ...stop, noticedAt, notices: [...stop.notices, kind] };
+  if (kind === 'out of memory') return notice.killed ? { ...next, reason: 'out_of_memory' } : next;
+  if (kind !== 'exit code') return next;
+  const reason = notice.code === 0 ? 'exited' : 'crashed';
+  return { ...next, exitCode: notice.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
+}
+
+/** Decides pending stops with what is known, in order, as long as the first is to be decided. */
+export function decidedWhile(power: Power, isDecided: (power: Power) => boolean): Power {
+  const [stop, ...pending] = power.pending;
+  if (stop === undefined || !isDecided(power)) return power;
+  return decidedWhile(decided({ ...power, pending }, stop), isDecided);
+}
+
+/** Counts a stop, and what it says about anyone's intention. */
+function decided(power: Power, stop: Stop): Power {
+  const { reason, at, run } = stop;
+  const { stops, lastStop: last } = power;
+  const next = {
+    ...power,
+    stops: { ...stops, [reason]: stops[reason] + 1 },
+    lastStop: last === undefined || at >= last.at ? stop : last,
+    lastExitCode: stop.exitCode ?? power.lastExitCode,
+    decided: [...power.decided, stop],
+  };
+  // A stop seen only by polls shows nothing about anyone's intention. The same is true if a start
+  // has followed it.
+  if (stop.seen === 'by a poll' || run !== power.starts) return next;
+  if (reason === 'exited') return { ...next, exitedAt: at };
+  if (reason === 'requested') return { ...next, isExpected: false };
+  return reason === 'unknown' ? { ...next, isExpected: undefined } : next;
+}

@@ -1,0 +1,37 @@
+import type { ServerState } from '../../../src/domain/server.ts';
+import { explain } from '../../../src/fleet/power.ts';
+import type { Power, Seen } from '../../../src/fleet/power-model.ts';
+import type { DaemonNotice } from '../../../src/panel/dialect.ts';
+
+export const AT = 1_000_000;
+export const LATER = 3_600_000;
+
+/** What the daemon prints, by its name here; everything else is a state, or a gap in the socket. */
+export const NOTICES: Readonly<Record<string, DaemonNotice>> = {
+  detected: { kind: 'crash detected' },
+  aborted: { kind: 'restart aborted' },
+  disabled: { kind: 'restart disabled' },
+  disk: { kind: 'disk full' },
+  code0: { kind: 'exit code', code: 0 },
+  code1: { kind: 'exit code', code: 1 },
+  code137: { kind: 'exit code', code: 137 },
+  killed: { kind: 'out of memory', killed: true },
+  notKilled: { kind: 'out of memory', killed: false },
+};
+
+/** An event at an instant in milliseconds: `0 offline` or `10 code1`. */
+export function seen(text: string): Seen {
+  const [ms, what = ''] = text.split(' ');
+  const at = AT + Number(ms);
+  const notice = NOTICES[what];
+  if (notice !== undefined) return { seen: 'notice', at, notice };
+  return what === 'gap'
+    ? { seen: 'gap' }
+    : { seen: 'state', source: 'status', at, state: what as ServerState };
+}
+
+/** What is known of a server that was running since before, after these events and so many milliseconds. */
+export function after(events: string, untilMs = LATER): Power {
+  const all = ['-100000 running', ...events.split(', ').filter(Boolean)].map(seen);
+  return explain([...all, { seen: 'time', at: AT + untilMs }]);
+}
