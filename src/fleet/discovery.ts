@@ -1,20 +1,19 @@
-// Reads a panel's server list periodically, and tells which servers to monitor.
+// Determines which servers of a panel to monitor, by its server list.
 
-import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
-import { printable } from '../domain/secrets.ts';
-import { NAMES_SHOWN } from '../domain/sentences.ts';
 import { type ListingSettings, type ListingType, type ServerTarget, shortId } from '../domain/server.ts';
 import type { Logger } from '../domain/telemetry.ts';
 import { type Cancel, type Clock, type Repeat, repeat } from '../domain/time.ts';
-import { PanelError, toProblem } from '../panel/api.ts';
+import { PanelError } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { type CompiledRules, compileRules, type ServerIdentity } from './discover-rules.ts';
 import { isUnnamed, mergeProblems, mergeTargets, unlistedIn } from './discovered-targets.ts';
-import { afterWalk, hasDoubts, type ListingState, NEVER_READ } from './listing-state.ts';
-import { afterEvents, LISTING_PAGE_SIZE, type ListingWalk, walkListing } from './listing-walk.ts';
+import { ListingLog } from './listing-log.ts';
+import { countPages, listingPace, REPEAT_MS } from './listing-pace.ts';
+import { afterWalk, hasDoubts, NEVER_READ } from './listing-state.ts';
+import { afterEvents, type ListingWalk, walkListing } from './listing-walk.ts';
 import { problemLog } from './problem-log.ts';
 
 /**
@@ -34,18 +33,6 @@ const AT_ONCE = Number.NEGATIVE_INFINITY;
  * tried with their own calls.
  */
 const BELIEVED_MS = 300_000;
-
-/** The maximum share of the budget for the server list: a long one is read less often. */
-const LISTING_SHARE = 0.1;
-
-/**
- * Calls a minute for a server list that only adds facts about configured servers, unless their own
- * pages need more: an account may see thousands of other servers.
- */
-const FACTS_CALLS_PER_MINUTE = 1;
-
-/** Delay before repeating a walk that failed or that missed a known server. */
-const REPEAT_MS = 60_000;
 
 /** What the log says when these problems end. */
 const ENDED = {
@@ -72,7 +59,7 @@ export interface DiscoveryOptions {
   readonly found: (targets: readonly ServerTarget[], isComplete: boolean) => void;
 }
 
-/** Reads a panel's server list periodically and determines which servers to monitor. */
+/** Determines which servers to monitor, by the panel's server list, which it reads periodically. */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   #walks: Repeat | undefined;
@@ -105,12 +92,12 @@ export class Discovery {
   /** When the last walk began, and when a server was last found to be deleted. */
   #walkedAt = Number.NEGATIVE_INFINITY;
   #deletedAt = Number.NEGATIVE_INFINITY;
-  /** The last walk had a problem that was logged. */
-  #isFailing = false;
+  readonly #log: ListingLog;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#logProblems = problemLog(options.panel, options.log, ENDED);
+    this.#log = new ListingLog(options);
   }
 
   /** Calls a minute that the server list makes. */
@@ -237,7 +224,9 @@ export class Discovery {
     this.#state = afterWalk(before, walk, clock.now(), isIncluded, notFound());
     const status = walk.problem instanceof PanelError ? walk.problem.status : undefined;
     const isRefused = settings.discover === undefined && REFUSALS.has(status);
-    this.#logWalk(walk, before, isRefused);
+    const isDiscovering = this.#rules !== undefined;
+    const seen = { configured: this.#configured, before, after: this.#state, isDiscovering, isRefused };
+    this.#log.walked(walk, seen);
     await this.#rest();
     if (signal.aborted) return 0;
     this.#name();
@@ -312,6 +301,16 @@ export class Discovery {
     return this.#undecided.filter((target) => !known.has(shortId(target)));
   }
 
+  #pace({ intervalMs, discover }: ListingSettings) {
+    const { limitPerMinute } = this.#options.gateway.budget();
+    return listingPace(intervalMs, {
+      isDiscovering: discover !== undefined,
+      limitPerMinute,
+      configured: this.#configured.length,
+      pages: this.#state.pages,
+    });
+  }
+
   /** The server list was read recently enough to be believed about servers that are blocked. */
   get #isCurrent(): boolean {
     const { pages, completeAt = Number.NEGATIVE_INFINITY } = this.#state;
@@ -319,60 +318,6 @@ export class Discovery {
     const believedMs = Math.max(BELIEVED_MS, this.#pace(this.#settings).intervalMs);
     return this.#options.clock.now() - completeAt <= believedMs;
   }
-
-  /**
-   * How often the server list is read, and when again after a walk that failed or missed a server.
-   */
-  #pace({ intervalMs, discover }: ListingSettings) {
-    const most = this.#options.gateway.budget().limitPerMinute * LISTING_SHARE;
-    const ownPerMinute = (countPages(this.#configured.length) * 60_000) / intervalMs;
-    const factsPerMinute = Math.max(ownPerMinute, FACTS_CALLS_PER_MINUTE);
-    const mostPerMinute = discover === undefined ? Math.min(most, factsPerMinute) : most;
-    const shortestMs = (Math.max(1, this.#state.pages) / mostPerMinute) * 60_000;
-    const atLeastMs = Math.max(intervalMs, shortestMs);
-    return { intervalMs: atLeastMs, repeatMs: Math.min(atLeastMs, Math.max(REPEAT_MS, shortestMs)) };
-  }
-
-  #logWalk({ problem, complete }: ListingWalk, before: ListingState, isRefused: boolean): void {
-    const { panel, log, gateway } = this.#options;
-    const { known, shortSince } = this.#state;
-    const say = (level: 'debug' | 'info' | 'warn', text: string, fields: Partial<Problem> = {}) =>
-      log[level]({ panel, ...fields }, `panel ${panel}: ${text}`);
-    if (complete && before.shortSince === undefined && shortSince !== undefined)
-      say('info', 'the server list lacks more than half of the known servers: keeping them for 30 min');
-    const discovers = this.#rules !== undefined;
-    if (problem === undefined) {
-      if (this.#isFailing) say('info', 'server list available again');
-      this.#isFailing = false;
-      const unlisted = unlistedIn(this.#configured, known.keys()).map(({ name }) => name);
-      if (!discovers && before.completeAt === undefined && unlisted.length > 0)
-        say(
-          'warn',
-          `${unlisted.length} of ${this.#configured.length} configured servers are not in the account's server list, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}. Check their ids, or add the account to them.`,
-        );
-      return;
-    }
-    const { cause } = toProblem(problem);
-    const { scope, severity } = CAUSES[cause];
-    // Problems with the panel or its API key are reported once, by the servers' own calls.
-    const isReported = severity === 'error' && (scope === 'panel' || scope === 'key');
-    if (gateway.health !== 'up' && (!discovers || isReported)) return;
-    const what = isRefused
-      ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set `limits_from_listing: false` to stop retrying'
-      : complete
-        ? 'server list has unreadable entries: ignoring them'
-        : known.size + this.#configured.length > 0
-          ? 'server list incomplete: keeping the known servers'
-          : 'server list unavailable: no servers known yet';
-    const detail = printable(problem.message);
-    say(this.#isFailing ? 'debug' : 'warn', `${what}; last error: ${detail}`, { cause, detail });
-    this.#isFailing = true;
-  }
-}
-
-/** The number of pages that this many servers fill. */
-function countPages(servers: number): number {
-  return Math.ceil(servers / LISTING_PAGE_SIZE);
 }
 
 /** The panel or a firewall denies the account access to the server list, or the panel has none. */

@@ -1,0 +1,78 @@
+// What the log says about walks through a panel's server list.
+
+import { CAUSES } from '../diagnosis/causes.ts';
+import type { Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
+import { NAMES_SHOWN } from '../domain/sentences.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { Logger } from '../domain/telemetry.ts';
+import { toProblem } from '../panel/api.ts';
+import type { PanelGateway } from '../panel/gateway.ts';
+import { unlistedIn } from './discovered-targets.ts';
+import type { ListingState } from './listing-state.ts';
+import type { ListingWalk } from './listing-walk.ts';
+
+interface ListingLogOptions {
+  readonly panel: string;
+  readonly log: Logger;
+  readonly gateway: Pick<PanelGateway, 'health'>;
+}
+
+/** What is known when a walk ends. */
+interface Walked {
+  readonly configured: readonly ServerTarget[];
+  readonly before: ListingState;
+  readonly after: ListingState;
+  /** Servers are discovered, so that the list is needed for more than facts. */
+  readonly isDiscovering: boolean;
+  /** The account has no access to the list, and needs none. */
+  readonly isRefused: boolean;
+}
+
+/** Logs when walks begin to fail, when they work again, and which configured servers are missing. */
+export class ListingLog {
+  readonly #options: ListingLogOptions;
+  /** The last walk had a problem that was logged. */
+  #isFailing = false;
+
+  constructor(options: ListingLogOptions) {
+    this.#options = options;
+  }
+
+  /** A walk ended. */
+  walked({ problem, complete }: ListingWalk, seen: Walked): void {
+    const { panel, log, gateway } = this.#options;
+    const { configured, before, isDiscovering, isRefused } = seen;
+    const { known, shortSince } = seen.after;
+    const say = (level: 'debug' | 'info' | 'warn', text: string, fields: Partial<Problem> = {}) =>
+      log[level]({ panel, ...fields }, `panel ${panel}: ${text}`);
+    if (complete && before.shortSince === undefined && shortSince !== undefined)
+      say('info', 'the server list lacks more than half of the known servers: keeping them for 30 min');
+    if (problem === undefined) {
+      if (this.#isFailing) say('info', 'server list available again');
+      this.#isFailing = false;
+      const unlisted = unlistedIn(configured, known.keys()).map(({ name }) => name);
+      if (!isDiscovering && before.completeAt === undefined && unlisted.length > 0)
+        say(
+          'warn',
+          `${unlisted.length} of ${configured.length} configured servers are not in the account's server list, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}. Check their ids, or add the account to them.`,
+        );
+      return;
+    }
+    const { cause } = toProblem(problem);
+    const { scope, severity } = CAUSES[cause];
+    // Problems with the panel or its API key are reported once, by the servers' own calls.
+    const isReported = severity === 'error' && (scope === 'panel' || scope === 'key');
+    if (gateway.health !== 'up' && (!isDiscovering || isReported)) return;
+    const what = isRefused
+      ? 'server list rejected: node, egg and limits are unknown, except for configured limits; set `limits_from_listing: false` to stop retrying'
+      : complete
+        ? 'server list has unreadable entries: ignoring them'
+        : known.size + configured.length > 0
+          ? 'server list incomplete: keeping the known servers'
+          : 'server list unavailable: no servers known yet';
+    const detail = printable(problem.message);
+    say(this.#isFailing ? 'debug' : 'warn', `${what}; last error: ${detail}`, { cause, detail });
+    this.#isFailing = true;
+  }
+}
