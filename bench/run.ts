@@ -10,6 +10,7 @@ import { outcomes } from './outcomes/benchmark.ts';
 import { query } from './query/benchmark.ts';
 import { type Benchmark, type BenchmarkOptions, formatResult } from './report/benchmark.ts';
 import { describeMachine } from './report/machine.ts';
+import { rules } from './rules/benchmark.ts';
 import { scrape } from './scrape/benchmark.ts';
 import { startup } from './startup/benchmark.ts';
 import { stateChange } from './state-change/benchmark.ts';
@@ -34,6 +35,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   storm,
   growth,
   outcomes,
+  rules,
 ];
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--servers N] [--seconds S] [--runs R] [--tls | --no-tls] [--renewals | --no-renewals] [--limit N|none] [--scenes NAME,…] [--baseline | --no-baseline] [--profiles FOLDER]
