@@ -111,6 +111,10 @@ const CPU = inside('"cpu_absolute":');
 const DISK = inside('"disk_bytes":');
 const RECEIVED = inside('"network":{"rx_bytes":');
 const TRANSMITTED = inside(',"tx_bytes":');
+// What only Calagopus' daemon sends, and no sample has.
+const RECEIVED_PACKETS = inside(',"rx_packets":');
+const TRANSMITTED_PACKETS = inside(',"tx_packets":');
+const CPU_LIMIT = inside('"cpu_limit_absolute":');
 const READ = inside('"disk_io":{"read_bytes":');
 const WRITTEN = inside(',"write_bytes":');
 const UPTIME = inside('"uptime":');
@@ -163,19 +167,28 @@ class StatsReader {
     else if (this.#skip(DISK)) sample.diskBytes = this.#number();
     else if (this.#skip(RECEIVED)) {
       sample.networkReceiveBytes = this.#number();
-      sample.networkTransmitBytes = this.#lastNumber(TRANSMITTED);
+      this.#skipNumber(RECEIVED_PACKETS);
+      sample.networkTransmitBytes = this.#numberOf(TRANSMITTED);
+      this.#skipNumber(TRANSMITTED_PACKETS);
+      this.#isRegular &&= this.#skipByte(BRACE_END);
     } else if (this.#skip(READ)) {
       sample.diskReadBytes = this.#number();
-      sample.diskWrittenBytes = this.#lastNumber(WRITTEN);
-    } else this.#isRegular = false;
+      sample.diskWrittenBytes = this.#numberOf(WRITTEN);
+      this.#isRegular &&= this.#skipByte(BRACE_END);
+    } else if (!this.#skipNumber(CPU_LIMIT)) this.#isRegular = false;
   }
 
-  /** The last number of an object, with this key. */
-  #lastNumber(key: Uint8Array): number {
+  /** The number of this key, which comes next. */
+  #numberOf(key: Uint8Array): number {
     this.#isRegular &&= this.#skip(key);
-    const value = this.#number();
-    this.#isRegular &&= this.#skipByte(BRACE_END);
-    return value;
+    return this.#number();
+  }
+
+  /** Skips this key and its number if they come next. */
+  #skipNumber(key: Uint8Array): boolean {
+    const isNext = this.#skip(key);
+    if (isNext) this.#number();
+    return isNext;
   }
 
   #readState(sample: Sample): void {

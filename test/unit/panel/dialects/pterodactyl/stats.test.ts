@@ -40,11 +40,31 @@ const PELICAN =
   '{"memory_bytes":0,"memory_limit_bytes":0,"cpu_absolute":0,"network":{"rx_bytes":0,"tx_bytes":0},' +
   '"disk_io":{"read_bytes":5,"write_bytes":6},"uptime":0,"state":"offline","disk_bytes":123456789}';
 
+/** `ResourceUsage` of calagopus/panel (api-clients/wings-api/src/lib.rs), at release-1.1.4. */
+const CALAGOPUS =
+  '{"memory_bytes":1073741824,"memory_limit_bytes":4509715660,"disk_bytes":9123456789,"state":"running",' +
+  '"network":{"rx_bytes":91234567,"rx_packets":1234,"tx_bytes":812345678,"tx_packets":5678},' +
+  '"cpu_absolute":153.217,"cpu_limit_absolute":200,"uptime":86400123}';
+
 describe('a frame is read from its bytes', () => {
   it.each<[string, string, SampleValues]>([
     [
       "Pterodactyl's form",
       frameOf(PTERODACTYL),
+      {
+        state: 'running',
+        memoryBytes: 1_073_741_824,
+        memoryLimitBytes: 4_509_715_660,
+        cpuCores: 1.53217,
+        diskBytes: 9_123_456_789,
+        networkReceiveBytes: 91_234_567,
+        networkTransmitBytes: 812_345_678,
+        uptimeMs: 86_400_123,
+      },
+    ],
+    [
+      "Calagopus' form",
+      frameOf(CALAGOPUS),
       {
         state: 'running',
         memoryBytes: 1_073_741_824,
@@ -92,7 +112,8 @@ describe('a frame is read from its bytes', () => {
   });
 
   it('whatever the order of its keys', () => {
-    const members = Object.entries(JSON.parse(PELICAN) as object);
+    const both = { ...(JSON.parse(CALAGOPUS) as object), ...(JSON.parse(PELICAN) as object) };
+    const members = Object.entries(both);
     fc.assert(
       fc.property(fc.shuffledSubarray(members, { minLength: 1 }), (some) => {
         expect(read(frameOf(JSON.stringify(Object.fromEntries(some))))).not.toBe('other');
@@ -107,6 +128,8 @@ describe('a frame is left to the JSON parser', () => {
     ['keys of the frame in another order', JSON.stringify({ args: [PELICAN], event: 'stats' })],
     ['a second argument', JSON.stringify({ event: 'stats', args: [PELICAN, 'x'] })],
     ['an unknown key', frameOf('{"disk_bytes":5,"pids":7}')],
+    ['a limit that is no number', frameOf('{"disk_bytes":5,"cpu_limit_absolute":null}')],
+    ['a number of packets that is none', frameOf('{"network":{"rx_bytes":5,"rx_packets":01,"tx_bytes":5}}')],
     ['an unknown nested key', frameOf('{"network":{"rx_bytes":5,"dropped":7}}')],
     ['an unknown state', frameOf('{"state":"hibernating"}')],
     ['no keys', frameOf('{}')],
@@ -168,7 +191,7 @@ describe('the JSON parser reads the same', () => {
   /** A frame with a few bytes replaced, removed or inserted. */
   const damaged = fc
     .tuple(
-      fc.oneof(regular, fc.constantFrom(PTERODACTYL, PELICAN)),
+      fc.oneof(regular, fc.constantFrom(PTERODACTYL, PELICAN, CALAGOPUS)),
       fc.array(
         fc.tuple(
           fc.nat(),
