@@ -132,7 +132,7 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
 
 /** How often; older stops than the last ones aren't kept. */
 function times(stops: number): string {
-  return stops < MAX_CHANGES_KEPT ? `${stops} times` : `at least ${stops} times`;
+  return stops < MAX_CHANGES_KEPT ? `${stops} times` : `${stops}+ times`;
 }
 
 function offTexts(server: Snapshot): TitleAndAction {

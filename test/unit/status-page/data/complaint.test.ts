@@ -88,7 +88,7 @@ describe('the complaint about a server', () => {
     ],
     [
       { unwanted_stops: Array.from({ length: 20 }, () => stop('crashed')) },
-      'stops repeatedly: at least 20 times in 1 h',
+      'stops repeatedly: 20+ times in 1 h',
       'Check its console for the cause.',
     ],
     [
