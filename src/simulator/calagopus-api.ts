@@ -196,7 +196,12 @@ function serverDocument(server: SimulatedServer, { settings }: ClientApiHost): o
       docker_images: { latest: 'ghcr.io/example/game:latest' },
       created: MADE_AT,
     },
-    egg_configuration: {},
+    egg_configuration: {
+      allocation_self_assign_enabled: false,
+      allocation_self_assign_require_primary: true,
+      startup_allow_custom_command: true,
+      route_order: null,
+    },
     status: STATUSES.has(conflict) ? conflict : null,
     is_owner: owned,
     is_suspended: conflict === 'suspended',
