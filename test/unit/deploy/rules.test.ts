@@ -27,6 +27,7 @@ interface Rule {
   readonly alert?: string;
   readonly record?: string;
   readonly expr: string;
+  readonly for?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -157,6 +158,16 @@ test('an alert is as old as what happened, or as its condition if only the rules
   });
   expect(Object.fromEntries(measured)).toEqual(BEGAN_BEFORE);
 });
+
+// Prometheus expands the texts of pending alerts as well, each with several queries.
+test.each(['Crashed', 'NoData', 'Stopped'])(
+  'Gameserver%s, which all servers may have at once until one alert replaces them, is never pending',
+  (name) => {
+    expect(rules.filter(({ alert }) => alert === `Gameserver${name}`).map((rule) => rule.for)).toEqual([
+      undefined,
+    ]);
+  },
+);
 
 test('the simple file gives the same advice as the rules', () => {
   const advice = (folder: string) =>
