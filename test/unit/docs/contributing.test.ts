@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
 
 const FOLDERS = ['src', 'test', 'scripts', 'docs', 'bench', 'dashboards', 'deploy', '.github'];
 
@@ -19,4 +20,34 @@ const named = [...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/`([\w@./-]+\
 it('every file that CONTRIBUTING.md names exists', () => {
   expect(named.length).toBeGreaterThan(100);
   expect(named.filter((name) => !FILES.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
+});
+
+/** The walks through the code, each as the names of its files in order, with or without parentheses. */
+const walks = readFileSync('CONTRIBUTING.md', 'utf8')
+  .split(/\n\n|\n## /)
+  .filter((text) => text.startsWith('**From '))
+  .map((text) => {
+    const [, title = ''] = /^\*\*(.+?)\.\*\*/.exec(text) ?? [];
+    const files = [...text.matchAll(/(\(?)`([\w/-]+\.tsx?)`/g)];
+    return { title, files: files.map(([, open, name = '']) => ({ name, isReturn: open === '(' })) };
+  });
+
+it('there are seven walks through the code', () => {
+  expect(walks).toHaveLength(7);
+});
+
+describe.each(walks)('the walk $title', ({ files }) => {
+  it('returns at most five times', () => {
+    expect(files.filter(({ isReturn }) => isReturn).length).toBeLessThanOrEqual(5);
+  });
+
+  it('has the files in parentheses that it has left, and no others', () => {
+    const visited: string[] = [];
+    for (const { name, isReturn } of files) {
+      const before = visited.slice(0, -1);
+      const isLeft = before.includes(name) || (isReturn && before.some((file) => basename(file) === name));
+      expect([name, isReturn]).toEqual([name, isLeft]);
+      visited.push(name);
+    }
+  });
 });
