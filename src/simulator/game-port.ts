@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { Connections } from './connections.ts';
 
 /** The players on a game server. */
 export interface PlayerCount {
@@ -18,7 +19,7 @@ const MAX_REQUEST_BYTES = 1_024;
  */
 export class GamePort {
   readonly #server: Server;
-  readonly #connections = new Set<Socket>();
+  readonly #connections = new Connections();
   readonly #players: () => PlayerCount | undefined;
 
   /** `players` returns the current count; undefined while the server isn't running. */
@@ -39,17 +40,11 @@ export class GamePort {
   }
 
   async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#connections) socket.destroy();
-    await closed;
+    await this.#connections.close(this.#server);
   }
 
   #serve(socket: Socket): void {
     this.#connections.add(socket);
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => this.#connections.delete(socket));
     let received = Buffer.alloc(0);
     socket.on('data', (data) => {
       received = Buffer.concat([received, data]);

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { Connections } from './connections.ts';
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -85,7 +86,7 @@ class Port {
   readonly #server: Server;
   readonly #isSecure: boolean;
   readonly #place: Place;
-  readonly #connections = new Set<Socket>();
+  readonly #connections = new Connections();
   #number: number;
 
   constructor(place: Place, tls: TlsFiles | undefined) {
@@ -102,8 +103,9 @@ class Port {
   async open(onRequest?: RequestListener, onUpgrade?: UpgradeListener): Promise<void> {
     if (onRequest !== undefined) this.#server.on('request', onRequest);
     if (onUpgrade !== undefined) this.#server.on('upgrade', onUpgrade);
-    this.#server.on('connection', (socket: Socket) => this.#track(socket));
-    if (this.#isSecure) this.#server.on('secureConnection', (socket: Socket) => this.#track(socket));
+    this.#server.on('connection', (socket: Socket) => this.#connections.add(socket));
+    if (this.#isSecure)
+      this.#server.on('secureConnection', (socket: Socket) => this.#connections.add(socket));
     await this.reopen();
   }
 
@@ -115,17 +117,6 @@ class Port {
   }
 
   async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    for (const socket of this.#connections) socket.destroy();
-    await closed;
-  }
-
-  #track(socket: Socket): void {
-    this.#connections.add(socket);
-    // A client may disconnect at any moment, even during a stalled upgrade; there is nothing to handle.
-    socket.on('error', () => socket.destroy());
-    socket.once('close', () => this.#connections.delete(socket));
+    await this.#connections.close(this.#server);
   }
 }

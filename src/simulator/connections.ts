@@ -1,0 +1,25 @@
+// The connections of a port of the simulation, which end when it is closed.
+
+import { once } from 'node:events';
+import type { Server, Socket } from 'node:net';
+
+/** The connections of a listening server. */
+export class Connections {
+  readonly #open = new Set<Socket>();
+
+  /** A client may disconnect at any moment, even during a stalled upgrade: its errors mean nothing. */
+  add(socket: Socket): void {
+    this.#open.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#open.delete(socket));
+  }
+
+  /** Closes the server's port, and destroys every connection; resolves when both are closed. */
+  async close(server: Server): Promise<void> {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of this.#open) socket.destroy();
+    await closed;
+  }
+}
