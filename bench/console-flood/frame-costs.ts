@@ -1,4 +1,4 @@
-import { Sample } from '../../src/domain/server.ts';
+import { Sample } from '../../src/domain/sample.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import type { FrameHandler } from '../../src/panel/dialect.ts';

@@ -2,7 +2,7 @@ import type { CauseCode } from '../../src/domain/problems.ts';
 import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
-import { sleep } from '../../src/domain/time.ts';
+import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
 import { PanelError } from '../../src/panel/api.ts';
 import type {

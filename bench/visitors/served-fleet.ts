@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../src/domain/telemetry.ts';
+import type { Logger } from '../../src/domain/logger.ts';
 import { type Clock, SystemClock } from '../../src/domain/time.ts';
 import { createRoutes } from '../../src/http/routes.ts';
 import { HttpServer } from '../../src/http/server.ts';

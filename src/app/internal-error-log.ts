@@ -1,6 +1,6 @@
 // Counts exceptions of the exporter's own code, and logs each once.
 
-import type { Logger } from '../domain/telemetry.ts';
+import type { Logger } from '../domain/logger.ts';
 
 /** How many places are remembered; exceptions at more of them are only counted. */
 const MAX_PLACES = 100;

@@ -1,9 +1,9 @@
 // Loads the configuration again on request, one reload at a time.
 
 import type { Config, LoadResult } from '../config/config.ts';
+import type { Logger } from '../domain/logger.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { counted } from '../domain/sentences.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { ReloadOutcome } from '../http/routes.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import type { ConfigChanges } from './supervisor.ts';

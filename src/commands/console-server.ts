@@ -3,7 +3,8 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
-import { apiKeyIn, apiKeyProblem, printable, Secret } from '../domain/secrets.ts';
+import { apiKeyIn, apiKeyProblem } from '../domain/api-keys.ts';
+import { printable, Secret } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import { canonicalId, type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';

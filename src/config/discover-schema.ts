@@ -4,11 +4,11 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import {
   DEFAULT_MAX_SERVERS,
-  EXPECTS,
   LISTING_TYPES,
   type ListingSettings,
   MATCH_KEYS,
-} from '../domain/server.ts';
+} from '../domain/listing-settings.ts';
+import { EXPECTS } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import {
   byDefault,

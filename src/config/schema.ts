@@ -2,14 +2,8 @@
 
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import {
-  apiKeyIn,
-  apiKeyProblem,
-  isApiKey,
-  KNOWN_SECRETS,
-  keyTextProblem,
-  Secret,
-} from '../domain/secrets.ts';
+import { apiKeyIn, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
+import { KNOWN_SECRETS, Secret } from '../domain/secrets.ts';
 import { DAEMONS, type ServerTarget } from '../domain/server.ts';
 import { DIALECT_NAMES } from '../panel/dialects/names.ts';
 import {

@@ -2,7 +2,8 @@
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
-import { type Clock, sleep, untilAborted } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
+import { sleep, untilAborted } from '../domain/waits.ts';
 import type { PanelApi } from '../panel/api.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
 import { isLive } from '../session/machine-model.ts';

@@ -1,6 +1,8 @@
 // The rules of `discover`, described for a person.
-import type { QuerySettings, ServerGlobs } from '../domain/server.ts';
-import { formatDuration } from '../domain/time.ts';
+
+import { formatDuration } from '../domain/duration.ts';
+import type { ServerGlobs } from '../domain/listing-settings.ts';
+import type { QuerySettings } from '../domain/server.ts';
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */
 export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): boolean {

@@ -10,7 +10,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
-import { sleep } from '../domain/time.ts';
+import { sleep } from '../domain/waits.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';

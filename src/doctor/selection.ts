@@ -1,6 +1,6 @@
 // Which listed servers the rules of a panel select, and with which settings.
 import type { PanelConfig } from '../config/config.ts';
-import type { DiscoverRules, ServerGlobs } from '../domain/server.ts';
+import type { DiscoverRules, ServerGlobs } from '../domain/listing-settings.ts';
 import { type QuerySettings, type ServerTarget, shortId } from '../domain/server.ts';
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { chooseQuery } from '../fleet/discovered-targets.ts';

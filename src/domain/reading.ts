@@ -2,7 +2,8 @@
 
 import type { FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from './fields.ts';
 import type { CauseCode, Problem } from './problems.ts';
-import type { BlockedReason, SampleSource, ServerState, ServerTarget } from './server.ts';
+import type { SampleSource } from './sample.ts';
+import type { BlockedReason, ServerState, ServerTarget } from './server.ts';
 import type { Clock } from './time.ts';
 
 /**

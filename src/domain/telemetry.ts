@@ -1,9 +1,4 @@
-// The ports through which the exporter logs and counts.
-
-/** The parts of a pino logger that the program uses; tests pass a logger that collects lines. */
-export type Logger = Readonly<
-  Record<'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>
->;
+// The port through which the exporter counts what happens.
 
 /** Endpoints of the client API that the exporter calls, as in the `endpoint` label. */
 export const API_ENDPOINTS = ['websocket', 'resources', 'listing', 'backups'] as const;

@@ -1,13 +1,8 @@
 // The rules that select servers from the server list, with their globs compiled.
 
 import picomatch from 'picomatch';
-import {
-  type DiscoverRules,
-  MATCH_KEYS,
-  type ServerGlobs,
-  type ServerTarget,
-  shortId,
-} from '../domain/server.ts';
+import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/listing-settings.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 
 /** The rules for discovered servers, with the globs compiled. */

@@ -1,10 +1,12 @@
 // Determines which servers of a panel to monitor, by its server list.
 
+import type { ListingSettings, ListingType } from '../domain/listing-settings.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading } from '../domain/reading.ts';
-import { type ListingSettings, type ListingType, type ServerTarget, shortId } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
-import { type Cancel, type Clock, type Repeat, repeat } from '../domain/time.ts';
+import { type Repeat, repeat } from '../domain/repeat.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
+import type { Cancel, Clock } from '../domain/time.ts';
 import { PanelError } from '../panel/api.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';

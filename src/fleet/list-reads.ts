@@ -3,11 +3,12 @@
 import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { isUnknownPath } from '../diagnosis/outcome.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';
+import { type Repeat, repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
-import { type Clock, type Repeat, repeat } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import { PanelError, toProblem } from '../panel/api.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { retryGapMs } from '../session/backoff.ts';

@@ -1,11 +1,11 @@
 // What the log says about walks through a panel's server list.
 
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../domain/secrets.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import { toProblem } from '../panel/api.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { unlistedIn } from './discovered-targets.ts';

@@ -2,8 +2,8 @@
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
 import { nodeOf } from '../panel/subjects.ts';
 import { type PollIntervals, polledStalenessMs } from '../session/poll.ts';

@@ -1,9 +1,9 @@
 // Compares what a panel's servers need with what is allowed, and logs it.
 
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import { counted } from '../domain/sentences.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
 import { problemLog } from './problem-log.ts';

@@ -1,10 +1,11 @@
 // Reads the panel's nodes from its application API once per interval.
 
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
+import { repeat } from '../domain/repeat.ts';
 import { printable, type Secret } from '../domain/secrets.ts';
-import type { Logger } from '../domain/telemetry.ts';
-import { type Clock, repeat } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import { type PanelApi, toProblem } from '../panel/api.ts';
 import { allPages } from './list-of-server.ts';
 

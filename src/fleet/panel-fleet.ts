@@ -1,9 +1,10 @@
 // Everything that is monitored on one panel.
 
+import type { ListingSettings } from '../domain/listing-settings.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { PanelReading, ProblemReading } from '../domain/reading.ts';
 import type { Secret } from '../domain/secrets.ts';
-import { type ListingSettings, type ServerTarget, shortId } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
+import { type ServerTarget, shortId } from '../domain/server.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { Account } from '../panel/account.ts';
 import type { SocketAccess } from '../session/session-context.ts';

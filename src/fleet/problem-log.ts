@@ -1,8 +1,8 @@
 // Logs the problems of a panel's fleet when they begin, change and end.
 
 import { problemLine } from '../diagnosis/causes.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import type { Logger } from '../domain/telemetry.ts';
 
 /**
  * Logs the problems of a panel's fleet, each when it appears or changes, with figures that explain

@@ -3,11 +3,12 @@
 import PQueue from 'p-queue';
 import { withRemedy } from '../diagnosis/causes.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import type { QuerySettings } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
-import { bounded, type Clock, sleep } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded, sleep } from '../domain/waits.ts';
 import type { QueryPolicy } from '../query/allowed-addresses.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { queryPlace } from '../query/place.ts';

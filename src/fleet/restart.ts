@@ -2,7 +2,7 @@
 
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
 import type { LastStop } from '../domain/reading.ts';
-import type { Sample } from '../domain/server.ts';
+import type { Sample } from '../domain/sample.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import { explain, START_JITTER_MS } from './power.ts';
 import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';

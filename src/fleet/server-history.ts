@@ -11,7 +11,8 @@ import {
   type StateChange,
   type Strip,
 } from '../domain/reading.ts';
-import { isOff, type Sample, type ServerState } from '../domain/server.ts';
+import type { Sample } from '../domain/sample.ts';
+import { isOff, type ServerState } from '../domain/server.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
 import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';

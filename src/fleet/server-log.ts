@@ -1,8 +1,8 @@
 // Logs the first events of a kind in each minute, and counts the others.
 
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { Logger } from '../domain/logger.ts';
 import { NAMES_SHOWN } from '../domain/sentences.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { SERVER_EVENTS, type ServerEvent, type ServerEventFields } from './server-events.ts';
 

@@ -3,6 +3,7 @@
 import { isFact } from '../diagnosis/causes.ts';
 import { whyDown } from '../diagnosis/down.ts';
 import type { KeptServer } from '../domain/kept.ts';
+import type { Logger } from '../domain/logger.ts';
 import {
   type BackupsReading,
   type CollectionStatus,
@@ -15,16 +16,14 @@ import {
   type SocketState,
   type Strip,
 } from '../domain/reading.ts';
+import type { Sample, SampleSource } from '../domain/sample.ts';
 import {
   type BlockedReason,
   isOff,
   type Limits,
-  type Sample,
-  type SampleSource,
   type ServerState,
   type ServerTarget,
 } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';

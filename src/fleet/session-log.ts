@@ -1,9 +1,9 @@
 // Logs how the conditions of servers change.
 
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { CollectionMode } from '../domain/server.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { ConditionChange, SessionLog } from '../session/session-context.ts';
 import { type ServerEvent, serverFields } from './server-events.ts';
 

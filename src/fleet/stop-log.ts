@@ -1,7 +1,7 @@
 // Logs the stops of servers that are problems.
 
+import type { Logger } from '../domain/logger.ts';
 import type { ServerReading } from '../domain/reading.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { Stop } from './power-model.ts';
 import { type ServerEvent, serverFields } from './server-events.ts';
 

@@ -1,8 +1,8 @@
 // Logs the states of servers that the exporter doesn't know.
 
+import type { Logger } from '../domain/logger.ts';
 import type { ServerReading } from '../domain/reading.ts';
 import { printable } from '../domain/secrets.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import { serverFields } from './server-events.ts';
 
 /** How many unknown states are logged for a panel, which may invent them. */

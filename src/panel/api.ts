@@ -11,8 +11,9 @@ import {
   readTransportError,
   withCode,
 } from '../diagnosis/transport.ts';
+import { hasPrefix } from '../domain/api-keys.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import { hasPrefix, printable } from '../domain/secrets.ts';
+import { printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import {

@@ -1,7 +1,10 @@
 /** The interface of a dialect: what differs between families of panels. */
+
+import type { ListingType } from '../domain/listing-settings.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
-import type { ListingType, Sample, ServerState, ServerTarget } from '../domain/server.ts';
+import type { Sample } from '../domain/sample.ts';
+import type { ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { DIALECT_NAMES } from './dialects/names.ts';
 

@@ -4,10 +4,10 @@
  */
 import { EventEmitter } from 'node:events';
 import { NO_DATA, NOTHING, socketSigns } from '../diagnosis/outcome.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
-import type { Logger } from '../domain/telemetry.ts';
-import { bounded } from '../domain/time.ts';
+import { bounded } from '../domain/waits.ts';
 import { Account } from './account.ts';
 import {
   isThrottled,

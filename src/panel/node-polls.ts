@@ -1,5 +1,6 @@
 /** The polls of a node's servers, which share lists of its servers' resources where the panel has those. */
-import { type Clock, NEVER, untilAborted } from '../domain/time.ts';
+import { type Clock, NEVER } from '../domain/time.ts';
+import { untilAborted } from '../domain/waits.ts';
 import type { Resources, ServerAddress } from './dialect.ts';
 
 /** Fewer servers of a node are polled one by one: a list is longer, and saves hardly any calls. */

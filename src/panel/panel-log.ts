@@ -1,7 +1,7 @@
 /** The log lines about a panel: its problems as they begin and end, and its rate limit. */
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
+import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { Logger } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { PanelApiOptions } from './api.ts';
 import type { Pause, RateLimit } from './scheduler/rate-limit.ts';

@@ -8,7 +8,7 @@ import { isLocalHost } from '../domain/addresses.ts';
 import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import { MIB } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
-import { bounded, untilAborted } from '../domain/time.ts';
+import { bounded, untilAborted } from '../domain/waits.ts';
 import type { RateHeaders } from './rate-headers.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */

@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Problem } from '../domain/problems.ts';
-import { inScope, sleep } from '../domain/time.ts';
+import { inScope, sleep } from '../domain/waits.ts';
 import { countPlayers } from './counts.ts';
 import { Network } from './network.ts';
 import { PROTOCOLS } from './protocols.ts';

@@ -9,7 +9,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
-import { bounded, untilAborted } from '../domain/time.ts';
+import { bounded, untilAborted } from '../domain/waits.ts';
 import { allowedAddresses, type QueryPolicy } from './allowed-addresses.ts';
 import { type Place, queryPlace } from './place.ts';
 import type { QueryClient } from './thread.ts';

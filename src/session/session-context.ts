@@ -2,7 +2,8 @@
 
 import type { Problem } from '../domain/problems.ts';
 import type { CollectionStatus, SocketState } from '../domain/reading.ts';
-import type { Sample, ServerState, ServerTarget } from '../domain/server.ts';
+import type { Sample } from '../domain/sample.ts';
+import type { ServerState, ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
 import type { DaemonNotice, SocketCodec } from '../panel/dialect.ts';

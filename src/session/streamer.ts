@@ -2,8 +2,9 @@
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Problem } from '../domain/problems.ts';
+import type { Sample } from '../domain/sample.ts';
 import { printable } from '../domain/secrets.ts';
-import type { Sample, ServerState } from '../domain/server.ts';
+import type { ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import { toProblem } from '../panel/api.ts';

@@ -1,7 +1,7 @@
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
-import { sleep } from '../../src/domain/time.ts';
+import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
 import { PanelError } from '../../src/panel/api.ts';
 import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';

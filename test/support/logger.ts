@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/domain/telemetry.ts';
+import type { Logger } from '../../src/domain/logger.ts';
 
 /** One line received by a collecting logger. */
 export interface LogLine {

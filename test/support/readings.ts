@@ -15,7 +15,8 @@ import type {
   SocketState,
   Strip,
 } from '../../src/domain/reading.ts';
-import type { SampleSource, ServerTarget } from '../../src/domain/server.ts';
+import type { SampleSource } from '../../src/domain/sample.ts';
+import type { ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { ManualClock } from './manual-clock.ts';
 import { type SampleValues, sampleOf } from './samples.ts';

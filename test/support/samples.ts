@@ -1,4 +1,4 @@
-import { Sample } from '../../src/domain/server.ts';
+import { Sample } from '../../src/domain/sample.ts';
 
 /** The values that a test gives a sample. */
 export type SampleValues = Readonly<

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../src/domain/time.ts';
-import { sleep } from '../../src/domain/time.ts';
+import { sleep } from '../../src/domain/waits.ts';
 
 /** Bytes in transit per direction; above this, the sender is held back. */
 const MAX_WAITING_BYTES = 65_536;

@@ -1,8 +1,9 @@
 // A web configuration that is loaded again when its files change.
 import { stat } from 'node:fs/promises';
+import type { Logger } from '../../domain/logger.ts';
+import { type Repeat, repeat } from '../../domain/repeat.ts';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
-import type { Logger } from '../../domain/telemetry.ts';
-import { type Clock, type Repeat, repeat } from '../../domain/time.ts';
+import type { Clock } from '../../domain/time.ts';
 import { formatIssues } from '../../yaml/issues.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';

@@ -2,7 +2,8 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { callSigns } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
-import { type Clock, sleep } from '../../domain/time.ts';
+import type { Clock } from '../../domain/time.ts';
+import { sleep } from '../../domain/waits.ts';
 import { PanelError, toProblem } from '../api.ts';
 import { NO_SERVER, type Path } from '../subjects.ts';
 import type { Enqueue } from './health.ts';

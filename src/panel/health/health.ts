@@ -3,7 +3,7 @@ import { callSigns } from '../../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
-import { untilAborted } from '../../domain/time.ts';
+import { untilAborted } from '../../domain/waits.ts';
 import { Ranking } from '../ranking.ts';
 import {
   type Channel,

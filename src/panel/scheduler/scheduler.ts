@@ -1,7 +1,7 @@
 /** The calls to one panel: each waits until the rules let it start, the most urgent first. */
 import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
 import type { Cancel, Clock } from '../../domain/time.ts';
-import { inScope } from '../../domain/time.ts';
+import { inScope } from '../../domain/waits.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
 import { type Call, isCanary } from './call.ts';
 import { History } from './history.ts';

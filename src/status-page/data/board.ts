@@ -1,6 +1,6 @@
 // The data behind the page, rendered once for all who ask.
 import type { ChartSeries } from '../../domain/reading.ts';
-import { type Repeat, repeat } from '../../domain/time.ts';
+import { type Repeat, repeat } from '../../domain/repeat.ts';
 import {
   type Encoding,
   type RenderedBody,

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { bounded, untilAborted } from '../../../src/domain/time.ts';
+import { bounded, untilAborted } from '../../../src/domain/waits.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { endProcesses, launch } from '../../support/process.ts';
 import { TestTime } from '../../support/test-time.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_MAX_SERVERS, MIB } from '../../../src/domain/server.ts';
+import { DEFAULT_MAX_SERVERS } from '../../../src/domain/listing-settings.ts';
+import { MIB } from '../../../src/domain/server.ts';
 import { readText } from '../../support/deploy-files.ts';
 
 /** One row of the table in docs/install.md. */

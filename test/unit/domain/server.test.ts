@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   canonicalId,
@@ -6,12 +5,8 @@ import {
   type Limit,
   type Limits,
   resolveMemoryLimit,
-  Sample,
-  SERVER_STATES,
-  type ServerState,
   shortId,
 } from '../../../src/domain/server.ts';
-import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
 describe('the memory limit', () => {
   it.each<[string, Limits, reported: number | undefined, expected: number | undefined]>([
@@ -47,83 +42,6 @@ describe('a limit as a number', () => {
 describe('the identity of a server', () => {
   it('is the same for its short and its full id, in either case', () => {
     expect(shortId({ id: '1A7CE997-259b-452e-8b4e-cecc464142ca' })).toBe(shortId({ id: '1a7ce997' }));
-  });
-});
-
-const quantity = fc.double({ min: 0, noNaN: true });
-const samples: fc.Arbitrary<SampleValues> = fc.record(
-  {
-    state: fc.constantFrom(...SERVER_STATES),
-    memoryBytes: quantity,
-    memoryLimitBytes: quantity,
-    cpuCores: quantity,
-    diskBytes: quantity,
-    networkReceiveBytes: quantity,
-    networkTransmitBytes: quantity,
-    diskReadBytes: quantity,
-    diskWrittenBytes: quantity,
-    uptimeMs: quantity,
-    unknownState: fc.string(),
-  } satisfies Record<keyof SampleValues, unknown>,
-  { requiredKeys: [] },
-);
-
-it('a copy has all fields of the other sample, and none of the previous one', () => {
-  const numbers = new Sample();
-  fc.assert(
-    fc.property(samples, fc.constantFrom('socket', 'poll'), quantity, (sample, source, now) => {
-      const other = sampleOf(sample);
-      other.arrived(source, now, now - 1);
-      numbers.copy(other);
-      expect(numbers).toEqual(other);
-      expect(valuesOf(numbers)).toEqual(sample);
-    }),
-  );
-});
-
-it('a cleared sample is like a new one', () => {
-  fc.assert(
-    fc.property(samples, (sample) => {
-      const numbers = sampleOf(sample);
-      numbers.arrived('poll', 1, 2);
-      numbers.clear();
-      expect(numbers).toEqual(new Sample());
-      expect(valuesOf(numbers)).toEqual({});
-    }),
-  );
-});
-
-describe('a sample of a daemon without statistics', () => {
-  const ZERO: SampleValues = {
-    memoryBytes: 0,
-    cpuCores: 0,
-    uptimeMs: 0,
-    networkReceiveBytes: 0,
-    diskBytes: 9,
-  };
-
-  it.each<[state: ServerState | undefined, values: SampleValues, hasNoUsage: boolean]>([
-    ['running', {}, true],
-    ['stopping', {}, true],
-    // Before there is a container, a server that starts really uses nothing.
-    ['starting', {}, false],
-    ['offline', {}, false],
-    ['unknown', {}, false],
-    [undefined, {}, false],
-    ['running', { uptimeMs: 1 }, false],
-    ['running', { memoryBytes: 1 }, false],
-    ['running', { cpuCores: 0.01 }, false],
-    // An old daemon sends no uptime.
-    ['running', { uptimeMs: Number.NaN }, false],
-    ['running', { memoryBytes: Number.NaN }, false],
-  ])('has no usage in state %s with %j: %s', (state, values, hasNoUsage) => {
-    expect(sampleOf({ ...ZERO, ...(state && { state }), ...values }).hasNoUsage).toBe(hasNoUsage);
-  });
-
-  it('keeps its state and its disk usage', () => {
-    const sample = sampleOf({ ...ZERO, state: 'running' });
-    sample.forgetUsage();
-    expect(valuesOf(sample)).toEqual({ state: 'running', diskBytes: 9 });
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { DiscoverRules, ListingSettings, ServerTarget } from '../../../src/domain/server.ts';
+import type { DiscoverRules, ListingSettings } from '../../../src/domain/listing-settings.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import { PanelError } from '../../../src/panel/api.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../../../src/panel/dialect.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { QuerySettings, ServerState } from '../../../src/domain/server.ts';
-import { sleep, untilAborted } from '../../../src/domain/time.ts';
+import { sleep, untilAborted } from '../../../src/domain/waits.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import type { AskOptions } from '../../../src/query/ask.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sample } from '../../../src/domain/server.ts';
+import { Sample } from '../../../src/domain/sample.ts';
 import {
   compareObservations,
   type Observation,

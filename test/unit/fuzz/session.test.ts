@@ -4,7 +4,7 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { Cancel } from '../../../src/domain/time.ts';
-import { sleep } from '../../../src/domain/time.ts';
+import { sleep } from '../../../src/domain/waits.ts';
 import { PanelSurroundings } from '../../../src/fleet/panel-surroundings.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';

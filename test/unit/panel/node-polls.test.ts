@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Sample } from '../../../src/domain/server.ts';
+import { Sample } from '../../../src/domain/sample.ts';
 import type { Resources, ServerAddress } from '../../../src/panel/dialect.ts';
 import { LIST_MS, NodePolls } from '../../../src/panel/node-polls.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -3,7 +3,8 @@
  * (shared/src/models).
  */
 import type { NodeCapacity } from '../../../domain/reading.ts';
-import { type BlockedReason, finiteLimit, type Limits, MIB, Sample } from '../../../domain/server.ts';
+import { Sample } from '../../../domain/sample.ts';
+import { type BlockedReason, finiteLimit, type Limits, MIB } from '../../../domain/server.ts';
 import {
   type Account,
   type Backup,

@@ -3,7 +3,8 @@
 import { decodeJwt } from 'jose/jwt/decode';
 import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
-import { parseServerState, Sample } from '../../../domain/server.ts';
+import { Sample } from '../../../domain/sample.ts';
+import { parseServerState } from '../../../domain/server.ts';
 import {
   type ClientMessage,
   type Credentials,

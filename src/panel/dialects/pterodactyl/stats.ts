@@ -1,6 +1,7 @@
 // Decodes the resource usage in socket events and API responses into samples.
 
-import { parseServerState, Sample, SERVER_STATES } from '../../../domain/server.ts';
+import { Sample } from '../../../domain/sample.ts';
+import { parseServerState, SERVER_STATES } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
 import { asFields, type Fields } from '../wire.ts';
 import { attributesIn } from './responses.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasPrefix } from '../../../../src/domain/secrets.ts';
+import { hasPrefix } from '../../../../src/domain/api-keys.ts';
 import { decodeErrorBody } from '../../../../src/panel/dialects/pterodactyl/refusals.ts';
 import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sample } from '../../../../../src/domain/server.ts';
+import { Sample } from '../../../../../src/domain/sample.ts';
 import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import { decodeStats, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/stats.ts';
 import { statsText } from '../../../../support/hostile.ts';

@@ -1,0 +1,104 @@
+// The form of panels' API keys.
+
+/**
+ * How the API keys of panels begin (app/Models/ApiKey.php of each;
+ * shared/src/models/user_api_key.rs of Calagopus). A client key has the rights of one account; an
+ * application key administers the panel, and the client API rejects it.
+ */
+const API_KEY_PREFIXES = {
+  // Pterodactyl, Pelican, and Pelican until September 2025.
+  client: ['ptlc_', 'pacc_', 'plcn_'],
+  application: ['ptla_', 'papp_', 'peli_'],
+  // Pyrodactyl and Hydrodactyl: both kinds of keys begin alike.
+  either: ['pyro_', 'hydro_'],
+  /** Calagopus, which has no application API. */
+  calagopus: ['c7sp_'],
+} as const;
+
+const { either, ...others } = API_KEY_PREFIXES;
+/**
+ * An API key, as the source of a regular expression. Prefixes that are words are followed by at
+ * least half a key, because servers may be named like that.
+ */
+export const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
+
+/** The prefixes of a kind of API key, as a phrase. */
+export function prefixText(kind: keyof typeof API_KEY_PREFIXES): string {
+  return API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
+}
+
+/** What to do about an application key. */
+export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixText('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
+
+export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
+  return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
+}
+
+const MAX_KEY_LENGTH = 4_096;
+
+/** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
+export function apiKeyProblem(key: string): string | undefined {
+  return hasPrefix(key, 'application')
+    ? `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`
+    : keyTextProblem(key);
+}
+
+/**
+ * What keeps a text from being an API key of any kind, without quoting it; undefined if nothing
+ * does.
+ */
+export function keyTextProblem(key: string): string | undefined {
+  if (key === '') return 'expected an API key, but it is empty';
+  if (key.startsWith('Bearer ')) return 'expected only the API key, without Bearer before it';
+  const [foreign] = /[^\x21-\x7e]/u.exec(key) ?? [];
+  if (foreign !== undefined) {
+    const place = `character ${key.indexOf(foreign) + 1}`;
+    return `expected an API key without spaces, line breaks or special characters, but ${place} is ${describeCharacter(foreign)}`;
+  }
+  if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
+  if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
+  if (/^(["']).*\1$/.test(key)) return 'expected only the API key, without quotes';
+  // The panel shows it instead of the key, of which it is the beginning.
+  return /^\w{16}$/.test(key)
+    ? 'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created'
+    : undefined;
+}
+
+/** Characters that nobody sees, but that are copied with a key. */
+const UNSEEN: Readonly<Record<string, string>> = {
+  ' ': 'a space',
+  '\t': 'a tab',
+  '\n': 'a line break',
+  '\r': 'a carriage return',
+  '\u00a0': 'a no-break space',
+  '\u00ad': 'a soft hyphen',
+  '\u200b': 'a zero-width space',
+  '\u2060': 'a word joiner',
+  '\ufeff': 'a byte order mark',
+};
+
+/** What kind of character it is; one that is visible may be part of a password, and isn't named. */
+function describeCharacter(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const name = UNSEEN[character];
+  if (name !== undefined) return `${name} (${code})`;
+  return /[\p{C}\p{Z}\p{M}]/u.test(character) ? `invisible (${code})` : 'not an ASCII character';
+}
+
+const ONLY_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
+
+/** Whether the text has the form of an API key, with a prefix or of an older panel. */
+export function isApiKey(text: string): boolean {
+  return ONLY_KEY.test(text);
+}
+
+/**
+ * The API key in a file or a variable, without the line breaks that editors, `echo` and files of
+ * variables append.
+ */
+export function apiKeyIn(text: string): string {
+  // A loop, because a regular expression would begin again at each of many line breaks.
+  let end = text.length;
+  while (end > 0 && '\r\n'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}

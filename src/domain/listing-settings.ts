@@ -1,0 +1,47 @@
+// The settings for a panel's server list, with the rules that discover servers in it.
+
+import type { CollectionMode, Expect, QuerySettings } from './server.ts';
+
+/**
+ * What the server list contains: the key account's own servers, those that it sees only as an
+ * admin, or all of the panel.
+ */
+export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
+export type ListingType = (typeof LISTING_TYPES)[number];
+
+/** The properties by which servers can be selected, with globs. */
+export const MATCH_KEYS = ['name', 'id', 'node', 'egg'] as const;
+export type ServerGlobs = { readonly [Key in (typeof MATCH_KEYS)[number]]?: readonly string[] };
+
+/**
+ * Which of the listed servers are monitored, and how. The first rule of `expect` and of `query`
+ * that matches applies; without one, a server may be in any state, and isn't queried.
+ */
+export interface DiscoverRules {
+  /** A server has to match every key of it. */
+  readonly include: ServerGlobs;
+  /** A server that matches any key of it is left out. */
+  readonly exclude: ServerGlobs;
+  readonly expect: readonly { readonly match: ServerGlobs; readonly state: Expect }[];
+  readonly query?: readonly { readonly match: ServerGlobs; readonly query: QuerySettings }[];
+  readonly labels: readonly LabelRule[];
+  readonly mode: CollectionMode;
+  readonly maxServers: number;
+}
+
+/** Additional labels for discovered servers that match. */
+export interface LabelRule {
+  readonly match: ServerGlobs;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The maximum number of discovered servers that are monitored, by default. */
+export const DEFAULT_MAX_SERVERS = 15_000;
+
+export interface ListingSettings {
+  /** Every server that the account has access to, if absent. */
+  readonly type?: ListingType;
+  readonly intervalMs: number;
+  /** If absent, the server list only adds facts about the configured servers. */
+  readonly discover?: DiscoverRules;
+}
