@@ -1,4 +1,4 @@
-// A report as text for a person, or as JSON for a program.
+// A report as text for a person.
 import stringWidth from 'fast-string-width';
 import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
@@ -12,7 +12,6 @@ import {
   type DoctorReport,
   type FoundProblem,
   isAllHealthy,
-  isHealthy,
   type PanelReport,
   type ServerReport,
 } from './report.ts';
@@ -270,44 +269,4 @@ function summary(report: DoctorReport, page: Printout): string {
   ];
   const verdict = failures > 0 ? 'Problems found' : 'Incomplete';
   return `${page.paint('red', verdict)}: ${parts.join(', ')} (${cost}).`;
-}
-
-/** The report as a JSON document; docs/doctor.md documents its fields, which are stable. */
-export function reportDocument(report: DoctorReport): object {
-  return {
-    ok: isAllHealthy(report),
-    stopped: report.stopped,
-    duration_seconds: Math.round(report.durationMs) / 1_000,
-    version: VERSION,
-    configuration_issues: [],
-    panels: report.panels.map(panelDocument),
-  };
-}
-
-/** The same document for an invalid configuration, with which nothing was tried. */
-export function issuesDocument(issues: readonly object[]): object {
-  const nothing = reportDocument({ panels: [], stopped: false, durationMs: 0 });
-  return { ...nothing, ok: false, configuration_issues: issues };
-}
-
-function panelDocument(panel: PanelReport): object {
-  const { name, url, up, problems, servers, selection, calls, budget, needs } = panel;
-  return {
-    name,
-    url,
-    ok: isHealthy(panel),
-    up,
-    calls,
-    untested: servers.filter(({ result }) => result === 'untested').length,
-    limit: {
-      panel_calls_per_minute: budget.knownLimitPerMinute,
-      allowed_calls_per_minute: budget.limitPerMinute,
-      required_calls_per_minute: needs.requiredCallsPerMinute,
-    },
-    problems: problems.map(({ remedy: change, ...problem }) =>
-      Object.assign(problem, { likely: CAUSES[problem.cause].meaning, change }),
-    ),
-    servers: servers.map((server) => Object.assign({ ok: server.result === 'ok' }, server)),
-    discover: selection,
-  };
 }

@@ -51,3 +51,17 @@ export function panelReport(changes: Partial<PanelReport> = {}): PanelReport {
 export function doctorReport(...panels: readonly PanelReport[]): DoctorReport {
   return { panels, stopped: false, durationMs: 2_500 };
 }
+
+/** Of a panel without problems, and of one with some. */
+export const ALL_WELL = doctorReport(
+  panelReport({ servers: [{ ...serverReport('survival'), players: 12 }, serverReport('creative')] }),
+);
+export const TROUBLED = doctorReport(
+  panelReport({
+    servers: [serverReport('survival'), serverReport('creative', 'origin')],
+    problems: [
+      problem('origin', { nodes: ['fra-1'], servers: ['creative'] }),
+      problem('limit_unknown', { result: 'warning' }),
+    ],
+  }),
+);
