@@ -20,7 +20,10 @@ export function panelWarnings(panel: PanelConfig): readonly string[] {
 const NEVER_EXPECTED =
   'expect is any for every server, so no alert fires when one stops: set it to running or auto for servers that should run';
 
-/** Whether no server of the panel can ever be expected to run, so that no alert fires when one stops. */
+/**
+ * Whether no server of the panel can ever be expected to run, so that no alert fires when one
+ * stops.
+ */
 function expectsNothing({ servers, listing }: PanelConfig): boolean {
   const rules = listing?.discover?.expect;
   const matchesAll = rules?.findIndex(matchesEveryServer) ?? -1;

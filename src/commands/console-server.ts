@@ -56,7 +56,8 @@ async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isO
   const [only] = panels;
   if (only !== undefined && panels.length === 1 && ONLY_ID.test(wanted))
     return { panel: only, target: target(only.name, canonicalId(wanted), wanted) };
-  // A person's key is only sent to its own panel, which can't be derived from the key or the server.
+  // A person's key is only sent to its own panel, which can't be derived from the key or the
+  // server.
   const mayList = !isOwn || panels.length === 1;
   const all = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
   const servers = all.flatMap(panelServers);

@@ -87,7 +87,10 @@ async function doctor(
   return isAllHealthy(report) ? 0 : 1;
 }
 
-/** Runs until there is something to report or the signal aborts, with a line of progress in a terminal. */
+/**
+ * Runs until there is something to report or the signal aborts, with a line of progress in a
+ * terminal.
+ */
 async function runShowingProgress(
   config: Config,
   { clock, signal, isMeant }: Pick<RunOptions, 'clock' | 'signal' | 'isMeant'>,

@@ -1,4 +1,5 @@
-// `hash-password`: the bcrypt hash of a password, as `basic_auth_users` of the web configuration contains it.
+// `hash-password`: the bcrypt hash of a password, as `basic_auth_users` of the web configuration
+// contains it.
 import { hash } from 'bcryptjs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';

@@ -26,7 +26,9 @@ export interface Answers {
   readonly key: Secret;
 }
 
-/** A question whose answer is a text; `validate` returns what is wrong with an answer, or undefined. */
+/**
+ * A question whose answer is a text; `validate` returns what is wrong with an answer, or undefined.
+ */
 interface Prompt {
   readonly text: string;
   readonly example: string;
@@ -118,7 +120,9 @@ const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.1
 /** Names without a domain, and domains that exist only within a network. */
 const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
 
-/** Is the host (a name, or an address in brackets as in a URL) this machine or in a private network? */
+/**
+ * Is the host (a name, or an address in brackets as in a URL) this machine or in a private network?
+ */
 export function isPrivateHost(host: string): boolean {
   const bare = unbracketed(host);
   return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
@@ -231,7 +235,8 @@ const toOption = ([value, label]: Labeled) => ({ value, label });
 export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
   // Loaded only if a question is asked.
   const { confirm, multiselect, password, select, text } = await import('@clack/prompts');
-  // In a terminal that doesn't report its size, the library would write one character per line, or nothing.
+  // In a terminal that doesn't report its size, the library would write one character per line, or
+  // nothing.
   const { stderr } = process;
   if (!(stderr.columns > 0)) stderr.columns = 80;
   if (!(stderr.rows > 0)) stderr.rows = 24;

@@ -63,7 +63,10 @@ async function running<Listed extends Server>(
   return found;
 }
 
-/** The rule for these servers, as lines of `discover`; by their ids, because others could get their names. */
+/**
+ * The rule for these servers, as lines of `discover`; by their ids, because others could get their
+ * names.
+ */
 export function expectLines(servers: readonly Server[]): readonly string[] {
   if (servers.length === 0) return [];
   return [

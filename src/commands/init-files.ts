@@ -59,7 +59,10 @@ export function requireDirectories(paths: readonly string[]): void {
   }
 }
 
-/** Makes an existing file readable only by its owner if all users can read it; throws a CommandFailure. */
+/**
+ * Makes an existing file readable only by its owner if all users can read it; throws a
+ * CommandFailure.
+ */
 export function makePrivate(path: string): void {
   attempting(path, () => {
     if (isReadableByAll(statSync(path).mode)) chmodSync(path, PRIVATE);

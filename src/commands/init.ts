@@ -216,7 +216,10 @@ function chooseTargets({ config, saveKeyTo, keyFile }: InitFlags): Targets {
   return { config, key, keepsKey };
 }
 
-/** Whether existing files may be overwritten. Throws a CommandFailure if they are needed and may not be. */
+/**
+ * Whether existing files may be overwritten. Throws a CommandFailure if they are needed and may not
+ * be.
+ */
 async function mayReplace(
   { config, key, keepsKey }: Targets,
   { force = false }: InitFlags,

@@ -7,7 +7,9 @@ import type { Clock } from '../domain/time.ts';
 import { PanelApi } from '../panel/api.ts';
 import { CommandFailure } from './command-line.ts';
 
-/** The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid. */
+/**
+ * The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid.
+ */
 export function panelApi(panel: PanelConfig, clock: Clock, dialect = spokenDialect(panel)): PanelApi {
   try {
     return new PanelApi({

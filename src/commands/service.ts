@@ -49,12 +49,16 @@ export async function runUntilSignal(service: Service): Promise<void> {
     hangUps.started();
     await stopping;
   } finally {
-    // The listeners stay: a signal at the last moment must not kill a program that stopped properly.
+    // The listeners stay: a signal at the last moment must not kill a program that stopped
+    // properly.
     await withDeadline(service.stop());
   }
 }
 
-/** Reloads a service on SIGHUP; a SIGHUP that arrived before the service started is handled once it has. */
+/**
+ * Reloads a service on SIGHUP; a SIGHUP that arrived before the service started is handled once it
+ * has.
+ */
 class HangUps {
   readonly #service: Service;
   #isStarted = false;

@@ -29,7 +29,9 @@ interface Walked {
   readonly isRefused: boolean;
 }
 
-/** Logs when walks begin to fail, when they work again, and which configured servers are missing. */
+/**
+ * Logs when walks begin to fail, when they work again, and which configured servers are missing.
+ */
 export class ListingLog {
   readonly #options: ListingLogOptions;
   /** The last walk had a problem that was logged. */

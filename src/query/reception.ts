@@ -1,4 +1,5 @@
-// What a server sends in response to a query: limited in size, and decoded within a limit on CPU time.
+// What a server sends in response to a query: limited in size, and decoded within a limit on CPU
+// time.
 
 import type { Socket as UdpSocket } from 'node:dgram';
 import type { Socket } from 'node:net';

@@ -21,7 +21,9 @@ export class HandshakeRoom {
   readonly #allowed: () => number | undefined;
   readonly #daemons = new Map<string, Daemon>();
 
-  /** `allowed` is how many such sockets a daemon accepts from one address; undefined for any number. */
+  /**
+   * `allowed` is how many such sockets a daemon accepts from one address; undefined for any number.
+   */
   constructor(allowed: () => number | undefined) {
     this.#allowed = allowed;
   }
