@@ -43,5 +43,6 @@ async function answer({ id, name: asked, argument }: Question): Promise<void> {
 }
 
 function reply(message: Reply): void {
-  process.send?.(message);
+  // The parent may have closed the channel while it still waited: then nobody is left to tell.
+  process.send?.(message, undefined, {}, () => undefined);
 }

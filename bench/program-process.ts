@@ -28,6 +28,7 @@ export class ProgramProcess<Asked extends Program> {
   readonly #process: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = STARTED;
+  #isStopping = false;
 
   constructor(name: string, options: object) {
     this.#name = name;
@@ -48,7 +49,8 @@ export class ProgramProcess<Asked extends Program> {
   async start(): Promise<this> {
     this.#process.on('message', (reply: Reply) => this.#take(reply));
     this.#process.once('exit', (code, signal) => {
-      const error = new Error(`the program ${this.#name} ended by itself (${signal ?? code})`);
+      const reason = this.#isStopping ? 'was stopped' : `ended by itself (${signal ?? code})`;
+      const error = new Error(`the program ${this.#name} ${reason}`);
       for (const { reject } of this.#waiting.values()) reject(error);
     });
     await this.#reply(STARTED);
@@ -68,6 +70,7 @@ export class ProgramProcess<Asked extends Program> {
 
   /** Ends the process; resolves when it has ended. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const gone = once(this.#process, 'exit');
     this.#process.disconnect();

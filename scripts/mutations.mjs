@@ -44,7 +44,7 @@ export const MUTATIONS = [
   [
     'a contradiction ends by time alone',
     LEDGER,
-    'if ((this.#contradicted.firstRank?.[0] ?? 0) > now) break;',
+    'if ((this.#contradicted.firstRank ?? 0) > now) break;',
     'break;',
   ],
   ['a timeout of a node needs two servers', SUSPICION, 'failed < Math.max(2, needed)', 'failed < needed'],
@@ -57,7 +57,7 @@ export const MUTATIONS = [
   [
     "another node's server that works later proves it, too",
     TALLIES,
-    'if (tally.node !== key) this.touched.add(tally);',
+    'if (tally.node !== key) this.changed(tally);',
     'void tally;',
   ],
   [
@@ -83,14 +83,14 @@ export const MUTATIONS = [
   [
     'a node with an outage explains failures on its paths',
     TALLIES,
-    '(this.#isBlamed(socketsOf(node)) || this.#isBlamed(pollsOf(node)))',
-    'false',
+    'if (this.#isBlamed(subject) || this.#isBlamed(other)) this.#explained.add(node);\n    else this',
+    'this',
   ],
-  ['consoles need the same cause', LEDGER, "'console', last?.problem?.cause)", "'console', undefined)"],
+  ['consoles need the same cause', LEDGER, 'const cause = last?.problem?.cause;', 'const cause = undefined;'],
   [
     'a server that streams was granted its console',
     LEDGER,
-    'own?.streams === true && this.#cells.websocket.size > 0',
+    'own?.streams === true && this.#asked.websocket > 0',
     'false',
   ],
   [
@@ -156,11 +156,11 @@ export const MUTATIONS = [
   [
     'an outcome that is gone is decided',
     TALLIES,
-    'tally.remove(evidence);\n    this.touched.add(tally);',
+    'tally.remove(evidence);\n    this.changed(tally);',
     'tally.remove(evidence);',
   ],
   ['a node with servers is kept', TALLIES, 'tally.servers === 0 && ', ''],
-  ['a proof that is not awaited any more', TALLIES, 'else unproven.delete(tally);', ''],
+  ['a proof that is not awaited any more', TALLIES, 'unproven?.delete(tally);', 'void unproven;'],
   [
     "an outage of sockets concerns the node's polls",
     TALLIES,
@@ -172,12 +172,10 @@ export const MUTATIONS = [
   ['only what the path may explain is excused', TALLIES, "tally.excuse('may fail')", 'tally.excuse()'],
   [
     'sockets that stream are not forgotten',
-    TALLIES,
-    "tally.channel === 'sockets' ? 'works' : STREAMS",
-    'STREAMS',
+    LEDGER,
+    'last.streams !== true && last.at <= now',
+    'last.at <= now',
   ],
-  ['nor are their consoles', TALLIES, "tally.channel === 'sockets' ? 'works' : STREAMS", "'works'"],
-  ['the panel keeps its failures on other channels', TALLIES, " || tally.subject === 'panel'", ''],
   ['a success concerns the consoles', TALLIES, "this.touch('consoles');", ''],
   ['a granted console proves nothing for paths', TALLIES, "subject === 'consoles' || ", ''],
   ["a node's success proves nothing for paths", TALLIES, 'node !== undefined || channel', 'channel'],
@@ -231,8 +229,8 @@ export const MUTATIONS = [
   [
     'blocked servers are no trial',
     CANDIDATES,
-    'const isBlocked = problem !== undefined && isBlockedAlone(problem);',
-    'const isBlocked = false;',
+    'candidate.isBlocked = problem !== undefined && isBlockedAlone(problem);',
+    'candidate.isBlocked = false;',
   ],
   ['who streams tries first', CANDIDATES, 'const STREAMS = -2;', 'const STREAMS = -1;'],
   [
@@ -254,8 +252,8 @@ export const MUTATIONS = [
     'return',
   ],
   ['a node without servers is forgotten', CANDIDATES, 'this.#pools.delete(pool.node);', ''],
-  ['equals try in random order', CANDIDATES, 'lot: this.#random(),', 'lot: 0,'],
-  ['what is explained does not count', TALLY, 'if (!this.#isExplained(group.key)) {', 'if (true) {'],
+  ['equals try in random order', CANDIDATES, 'candidate.lot = this.#random();', 'candidate.lot = 0;'],
+  ['what is explained does not count', TALLY, 'if (this.#isExplained(group.key)) return;', ''],
   ['a success of its own node proves nothing', TALLY, 'if (group.key !== key) return', 'return'],
   ['a socket that streams works all the time', TALLY, 'outcome.streams === true ?', 'false ?'],
   ['a failure that came earlier is not the last', TALLY, 'if (at <= this.#at) return;', ''],
@@ -283,8 +281,8 @@ export const MUTATIONS = [
   [
     'the failure that raises a suspicion is no trial of it',
     HEALTH,
-    '      attempt?.ended();',
-    '      this.#attempts.get(server)?.ended();',
+    '      hasTried();',
+    '      this.#socketTrials.take(server)();',
   ],
   ['a 429 says nothing', SIGNS, "  'rate_limited',\n", ''],
   ['missing descriptors count against nobody', SIGNS, "  'descriptors',\n", ''],

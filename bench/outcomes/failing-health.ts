@@ -1,8 +1,9 @@
 /** The health of a panel all of whose servers have failed. */
 import { NOTHING, socketSigns } from '../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
-import { Health, type TrialCall } from '../../src/panel/health/health.ts';
+import { Health } from '../../src/panel/health/health.ts';
 import type { AskedServer } from '../../src/panel/health/outcome.ts';
+import type { TrialCall } from '../../src/panel/health/trial-call.ts';
 import {
   CHANNELS,
   NO_SERVER,

@@ -1,10 +1,10 @@
-/** A clock that costs nothing: it moves only when it is set, and keeps the last timer for whoever wants to run it. */
+/** A clock that costs little: it moves only when it is set, and runs a timer only when it is told. */
 import type { Cancel, Clock } from '../../src/domain/time.ts';
 
 export class StillClock implements Clock {
   /** In monotonic milliseconds. */
   at = 1_000_000;
-  #timer: { readonly at: number; readonly run: () => void } | undefined;
+  readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
   now(): number {
     return this.at;
@@ -16,17 +16,21 @@ export class StillClock implements Clock {
 
   schedule(delayMs: number, run: () => void): Cancel {
     const timer = { at: this.at + delayMs, run };
-    this.#timer = timer;
-    return () => {
-      if (this.#timer === timer) this.#timer = undefined;
-    };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
   }
 
-  /** Moves to the instant of the last timer, and runs it. */
+  /** When the first timer is due; infinite without any. */
+  get nextAt(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#timers].map(({ at }) => at));
+  }
+
+  /** Moves to the instant of the first timer, and runs it. */
   fire(): void {
-    const timer = this.#timer;
+    const { nextAt } = this;
+    const timer = [...this.#timers].find(({ at }) => at === nextAt);
     if (timer === undefined) throw new Error('no timer waits');
-    this.#timer = undefined;
+    this.#timers.delete(timer);
     this.at = Math.max(this.at, timer.at);
     timer.run();
   }

@@ -1,4 +1,5 @@
 /** Outcomes and starts of calls, each beside a fleet that has an outage, or that waits. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CHANNELS, pathOf, socketsOf } from '../../src/panel/subjects.ts';
 import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
 import { FailingHealth, type Layout, serverOf, settled } from './failing-health.ts';
@@ -160,7 +161,14 @@ const OUTCOMES: readonly LayoutWork[] = [
       medianCost(async () => {
         const world = new FailingHealth(layout);
         await world.nodesFail();
-        return costOf(() => world.health.forget(new Set(CHANNELS)));
+        return costOf(async () => {
+          world.health.forget(new Set(CHANNELS));
+          // The rest follows in later turns.
+          while (world.clock.nextAt <= world.clock.at) {
+            await nextTurn();
+            world.clock.fire();
+          }
+        });
       }),
   },
 ];

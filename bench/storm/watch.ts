@@ -22,12 +22,16 @@ export class Watch {
   readonly #client: ObservedProcess;
   readonly #panel: ProgramProcess<StormPanelProgram>;
   #isStopped = false;
+  /** Why it can't look any more. */
+  #error: Error | undefined;
   readonly #done: Promise<void>;
 
   constructor(client: ObservedProcess, panel: ProgramProcess<StormPanelProgram>) {
     this.#client = client;
     this.#panel = panel;
-    this.#done = this.#run();
+    this.#done = this.#run().catch((error: Error) => {
+      this.#error = error;
+    });
   }
 
   async stop(): Promise<void> {
@@ -35,10 +39,13 @@ export class Watch {
     await this.#done;
   }
 
-  /** Resolves when a look is as given, or at the deadline. */
+  /** Resolves when a look is as given, or at the deadline; rejects if it can't look any more. */
   async until(isMet: (looks: readonly Look[]) => boolean, deadlineMs: number): Promise<void> {
     const endsAt = performance.now() + deadlineMs;
-    while (performance.now() < endsAt && !isMet(this.looks)) await delay(LOOK_MS);
+    while (performance.now() < endsAt && !isMet(this.looks)) {
+      if (this.#error !== undefined) throw this.#error;
+      await delay(LOOK_MS);
+    }
   }
 
   async #run(): Promise<void> {

@@ -31,6 +31,12 @@ export type WalkKind = 'scrape' | 'view';
 const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 
 /**
+ * The longest slice of a scrape, in milliseconds: while other work keeps the event loop busy for
+ * longer than a slice, as when all sockets reconnect, a scrape takes as much time as that work.
+ */
+const LONGEST_SLICE_MS = 15;
+
+/**
  * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
  * takes a sixteenth of the time.
  */
@@ -67,8 +73,11 @@ export class Slices {
     // Many short views must give way as well as a long one.
     let endsAt = this.#mustRest(kind) ? -Infinity : this.#now() + SLICE_MS[kind];
     const rest = async () => {
+      const restedAt = this.#now();
       await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
-      endsAt = this.#now() + SLICE_MS[kind];
+      const at = this.#now();
+      const fairMs = kind === 'scrape' ? Math.min(LONGEST_SLICE_MS, at - restedAt) : 0;
+      endsAt = at + Math.max(SLICE_MS[kind], fairMs);
     };
     return {
       pause: () => (this.#now() < endsAt ? undefined : rest()),

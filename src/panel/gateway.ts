@@ -3,22 +3,14 @@
  * outcomes prove.
  */
 import { EventEmitter } from 'node:events';
-import { NO_DATA, NOTHING, socketSigns } from '../diagnosis/outcome.ts';
+import { NOTHING, socketSigns } from '../diagnosis/outcome.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
-import { bounded } from '../domain/waits.ts';
 import { Account } from './account.ts';
-import {
-  isThrottled,
-  type PanelAnswer,
-  PanelApi,
-  type PanelApiOptions,
-  PanelError,
-  problemOfAddress,
-  toProblem,
-} from './api.ts';
+import { isThrottled, PanelApi, type PanelApiOptions, PanelError, problemOfAddress } from './api.ts';
 import { backlogProblem } from './backlog-problem.ts';
+import { CallMaker } from './call-maker.ts';
 import type {
   BackupsPage,
   Credentials,
@@ -29,15 +21,9 @@ import type {
   Schedule,
   ServerAddress,
 } from './dialect.ts';
-import {
-  type Enqueue,
-  Health,
-  type HealthChange,
-  mayConnect,
-  type PanelUse,
-  type SocketTrial,
-} from './health/health.ts';
-import { holdOf } from './health/holds.ts';
+import { type CallEnded, Health, type HealthChange, type PanelUse } from './health/health.ts';
+import { holdOf, mayConnect } from './health/holds.ts';
+import type { SocketTrial } from './health/socket-trials.ts';
 import { type ListOfNode, NodePolls } from './node-polls.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
@@ -57,6 +43,7 @@ import {
   type Subject,
   socketsOf,
 } from './subjects.ts';
+import { trialCalls } from './trial-calls.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly log: Logger;
@@ -96,9 +83,6 @@ export interface SocketAttempt {
   readonly end: Problem | 'withdrawn' | undefined;
 }
 
-/** A canary of a panel that hangs ends after this long. */
-const CANARY_MS = 10_000;
-
 /** Calls reject with a `PanelError`, or at once with the signal's reason when that aborts. */
 export class Gateway {
   /** Emits each change, after it has happened. */
@@ -111,8 +95,7 @@ export class Gateway {
   readonly #rate: PanelRate;
   readonly #addresses = new SocketAddresses();
   readonly #nodePolls: NodePolls;
-  /** Incremented when the key or the connection changes: results of older calls are ignored. */
-  #beginnings = 0;
+  readonly #calls: CallMaker;
 
   /** Calls go over HTTP unless `api` is given. */
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
@@ -144,8 +127,19 @@ export class Gateway {
     this.#health = new Health({
       clock,
       random,
-      enqueue: this.#enqueue,
+      enqueue: trialCalls({
+        health: () => this.#health,
+        hasTokenRoom: (server) => this.hasTokenRoom(server),
+        start: (path, what, call, signal) => this.#start(path, what, call, signal),
+      }),
       changed: (change) => this.#healthChanged(change),
+    });
+    this.#calls = new CallMaker({
+      clock,
+      api,
+      rate: this.#rate,
+      ended: (end, call) => this.#callEnded(end, call),
+      pathChanged: (path) => this.#pathChanged(path),
     });
     this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt }) => {
       const call = { path: 'resources', server } as const;
@@ -333,7 +327,7 @@ export class Gateway {
 
   /** Rejects every call, whether waiting or running, and closes the connections. */
   async close(): Promise<void> {
-    this.#beginnings += 1;
+    this.#calls.beginAgain();
     this.#rate.stop();
     this.#health.stop();
     this.#scheduler.stop();
@@ -372,34 +366,10 @@ export class Gateway {
     }
   }
 
-  /** Makes a call that no session asked for. */
-  readonly #enqueue: Enqueue = ({ path, servers, tries, needsRoom }, signal) => {
-    const server = this.#chosen(path, servers, needsRoom);
-    if (server === undefined) return undefined;
-    const isRetry = () => this.#health.last(path, server)?.problem !== undefined;
-    const ask = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries, isRetry };
-    const what = { id: server, daemon: this.#health.asked(path, server)?.target?.daemon };
-    const end = this.#start(path, what, ask, signal).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    return { server, end };
-  };
-
-  /** The first of the servers that may be asked now, as far as its own limit is concerned. */
-  #chosen(path: Path, servers: Iterable<string>, needsRoom: boolean): string | undefined {
-    let first: string | undefined;
-    for (const server of servers) {
-      if (path !== 'websocket' || this.#scheduler.hasTokenRoom(server)) return server;
-      first ??= server;
-    }
-    return needsRoom ? undefined : first;
-  }
-
   /** Makes one call as soon as nothing holds it. */
   #start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
     const call = this.#call(path, what.id, ask);
-    return this.#scheduler.run(call, signal, (scope) => this.#make(call, what, scope));
+    return this.#scheduler.run(call, signal, (scope) => this.#calls.make(call, what, scope));
   }
 
   #call<P extends Path>(path: P, server: string = NO_SERVER, ask: Ask & Pick<Call, 'tries'>) {
@@ -420,7 +390,7 @@ export class Gateway {
         if (asked === undefined) throw new Error('the panel lists no resources of nodes');
         let hasResponse = false;
         try {
-          const { value: resources } = await this.#learning(call, asked, scope);
+          const { value: resources } = await this.#calls.learn(call, asked, scope);
           hasResponse = true;
           return { requestedAt, resources };
         } finally {
@@ -431,58 +401,13 @@ export class Gateway {
     );
   }
 
-  async #make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
-    const { clock } = this.#options;
-    const tries = call.tries();
-    const make = (scope: AbortSignal) => this.#api.get(call.path, what, scope);
-    const startedAt = clock.now();
-    const beginning = this.#beginnings;
-    const ended = (problem: Problem | undefined, fromPanel: boolean) => {
-      if (beginning === this.#beginnings) this.#callEnded(call, startedAt, problem, fromPanel);
-    };
-    const detail = `no response to a ${call.path} call within ${CANARY_MS / 1_000} s`;
-    const late = () => new PanelError({ cause: 'timeout', detail: detail });
-    try {
-      const isCanary = tries === 'panel';
-      const asked = isCanary ? bounded({ clock, signal }, CANARY_MS, late, make) : make(signal);
-      const { value } = await this.#learning(call, asked, signal);
-      ended(problemIn(call.path, value), true);
-      return value;
-    } catch (error) {
-      // The outcome of a call that is no longer needed is no evidence.
-      if (signal.aborted && !(error instanceof PanelError)) throw error;
-      ended(toProblem(error), error instanceof PanelError && error.fromPanel);
-      throw error;
-    }
-  }
-
-  /** Resolves or rejects as the call does, after learning from it what the panel allows. */
-  async #learning<T>(call: Call, asked: Promise<PanelAnswer<T>>, signal: AbortSignal) {
-    const own = this.#rate.started();
-    try {
-      const answer = await this.#rate.counted(own, asked);
-      if (this.#rate.learn(call, answer, own)) this.#pathChanged(call.path);
-      return answer;
-    } catch (error) {
-      if (signal.aborted && !(error instanceof PanelError)) throw error;
-      const failure = error instanceof PanelError ? error : undefined;
-      const facts = failure?.fromPanel === true ? { limitPerMinute: failure.limitPerMinute } : {};
-      if (this.#rate.learn(call, facts, own, failure)) this.#pathChanged(call.path);
-      throw error;
-    }
-  }
-
-  #callEnded(
-    { path, server, node }: Call,
-    startedAt: number,
-    problem: Problem | undefined,
-    fromPanel: boolean,
-  ): void {
+  #callEnded(end: CallEnded, { node }: Call): void {
+    const { path, startedAt, fromPanel } = end;
     const { isKnown } = this.#health;
     const nodeName = node();
     if (path === 'resources' && nodeName !== undefined)
       this.#scheduler.polled(nodeName, startedAt, fromPanel);
-    this.#health.callEnded({ path, server, startedAt, problem, fromPanel });
+    this.#health.callEnded(end);
     if (isKnown || !this.#health.isKnown) return;
     this.#scheduler.panelKnown();
     this.#rateChanged();
@@ -515,17 +440,10 @@ export class Gateway {
   }
 
   #beginAgain(channels: readonly Channel[]): void {
-    this.#beginnings += 1;
+    this.#calls.beginAgain();
     this.#nodePolls.keepNodes(new Set());
     const hasBegun = this.health !== 'unknown' || this.#health.outage('panel') !== undefined;
     this.#health.forget(new Set(channels));
     if (hasBegun) this.#health.check();
   }
-}
-
-/** Only a response to `/resources` can show that the node has no data. */
-function problemIn(path: Path, value: unknown): Problem | undefined {
-  if (path !== 'resources') return undefined;
-  const { sample, suspended } = value as Resources;
-  return sample === undefined && !suspended ? NO_DATA : undefined;
 }

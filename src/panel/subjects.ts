@@ -14,7 +14,11 @@ export type Subject = 'panel' | `path ${Path}` | 'consoles' | `sockets ${string}
 /** The server of calls that concern none. */
 export const NO_SERVER = '';
 
-export const pathOf = (path: Path): Subject => `path ${path}`;
+const SUBJECT_OF_PATH = Object.fromEntries(PATHS.map((path) => [path, `path ${path}`])) as {
+  readonly [P in Path]: `path ${P}`;
+};
+
+export const pathOf = (path: Path): Subject => SUBJECT_OF_PATH[path];
 /** A node's sockets, and its polls as the panel makes them. */
 export const socketsOf = (node: string): Subject => `sockets ${node}`;
 export const pollsOf = (node: string): Subject => `polls ${node}`;

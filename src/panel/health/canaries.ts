@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/time.ts';
 import { sleep } from '../../domain/waits.ts';
 import { PanelError, toProblem } from '../api.ts';
 import { NO_SERVER, type Path } from '../subjects.ts';
-import type { Enqueue } from './health.ts';
+import type { Enqueue } from './trial-call.ts';
 
 /** The kinds of calls that prove whether the panel works. */
 const CANARIES = ['listing', 'websocket', 'resources'] as const;

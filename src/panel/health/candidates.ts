@@ -1,6 +1,6 @@
 /** Which server tries a path or a node next, kept in order as outcomes arrive. */
 import { isBlockedAlone } from '../../diagnosis/outcome.ts';
-import { Ranking } from '../ranking.ts';
+import { Heap, type Placed, Seat } from '../heap.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Ranks of servers that haven't failed; others rank by when they did, least recently first. */
@@ -8,23 +8,33 @@ const STREAMS = -2;
 const NEVER_FAILED = -1;
 
 /** A server that may be chosen; equals are in random order. */
-interface Candidate {
+export class Candidate implements Placed {
   readonly server: string;
-  pool: Pool;
-  readonly streams: boolean;
-  isBlocked: boolean;
-  hasProblem: boolean;
-  rank: number;
-  readonly lot: number;
+  pool: Pool | undefined;
+  streams = false;
+  isBlocked = false;
+  hasProblem = false;
+  rank = NEVER_FAILED;
+  lot = 0;
+  place = -1;
+
+  constructor(server: string) {
+    this.server = server;
+  }
 }
+
+const isDrawnBefore = (one: Candidate, other: Candidate) => one.lot < other.lot;
+const isPoolBefore = (one: Seat<Pool>, other: Seat<Pool>) => one.item.lot < other.item.lot;
 
 /** The candidates of one node, or of servers without a known node. */
 class Pool {
-  open = new Ranking<Candidate>();
+  readonly open = new Heap<Candidate>(isDrawnBefore);
   /** Refused for a reason of their own: tried only while it isn't known whether the panel works. */
-  blocked = new Ranking<Candidate>();
+  readonly blocked = new Heap<Candidate>(isDrawnBefore);
   readonly node: string | undefined;
   readonly lot: number;
+  readonly well = new Seat<Pool>(this);
+  readonly all = new Seat<Pool>(this);
   problems = 0;
 
   constructor(node: string | undefined, lot: number) {
@@ -39,70 +49,51 @@ class Pool {
   get isEmpty(): boolean {
     return this.open.size + this.blocked.size === 0;
   }
-
-  empty(): void {
-    this.open = new Ranking();
-    this.blocked = new Ranking();
-    this.problems = 0;
-  }
 }
 
 /** The servers of one channel, in the order in which they are to try it. */
 export class Candidates {
   readonly #random: () => number;
-  readonly #servers = new Map<string, Candidate>();
   readonly #pools = new Map<string | undefined, Pool>();
   /** Pools none of whose servers failed and one of which streams. */
-  readonly #well = new Ranking<Pool>();
-  readonly #all = new Ranking<Pool>();
+  readonly #well = new Heap<Seat<Pool>>(isPoolBefore);
+  readonly #all = new Heap<Seat<Pool>>(isPoolBefore);
 
   /** `random` is uniform in [0, 1). */
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** The server's node, its last outcome on the channel, and whether its socket streams. */
-  set(server: string, node: string | undefined, last: Outcome | undefined, streams: boolean): void {
+  /**
+   * The server's node, its last outcome on the channel, and whether its socket streams. Returns its
+   * candidate, to be given at the next change.
+   */
+  set(
+    of: string | Candidate,
+    node: string | undefined,
+    last: Outcome | undefined,
+    streams: boolean,
+  ): Candidate {
+    const candidate = typeof of === 'string' ? new Candidate(of) : of;
     const problem = last?.problem;
-    const isBlocked = problem !== undefined && isBlockedAlone(problem);
-    const rank = problem === undefined || last === undefined ? rankOfWorking(streams) : last.at;
-    const before = this.#takeOut(server);
-    const pool = this.#pool(node);
-    const candidate = {
-      server,
-      pool,
-      streams,
-      isBlocked,
-      hasProblem: problem !== undefined,
-      rank,
-      lot: this.#random(),
-    };
-    this.#servers.set(server, candidate);
-    (isBlocked ? pool.blocked : pool.open).put(candidate, rank, candidate.lot);
+    const before = this.#takeOut(candidate);
+    const pool = before !== undefined && before.node === node ? before : this.#pool(node);
+    candidate.pool = pool;
+    candidate.streams = streams;
+    candidate.isBlocked = problem !== undefined && isBlockedAlone(problem);
+    candidate.hasProblem = problem !== undefined;
+    candidate.rank = problem === undefined || last === undefined ? rankOfWorking(streams) : last.at;
+    candidate.lot = this.#random();
+    (candidate.isBlocked ? pool.blocked : pool.open).put(candidate, candidate.rank);
     if (candidate.hasProblem) pool.problems += 1;
     this.#poolChanged(pool);
     if (before !== undefined && before !== pool) this.#poolChanged(before);
+    return candidate;
   }
 
-  delete(server: string): void {
-    const pool = this.#takeOut(server);
+  delete(candidate: Candidate): void {
+    const pool = this.#takeOut(candidate);
     if (pool !== undefined) this.#poolChanged(pool);
-  }
-
-  /** Nobody has failed. */
-  forget(): void {
-    for (const pool of this.#pools.values()) pool.empty();
-    for (const candidate of this.#servers.values()) {
-      candidate.isBlocked = false;
-      candidate.hasProblem = false;
-      candidate.rank = rankOfWorking(candidate.streams);
-      candidate.pool.open.put(candidate, candidate.rank, candidate.lot);
-    }
-    for (const pool of this.#pools.values()) this.#poolChanged(pool);
-  }
-
-  get size(): number {
-    return this.#servers.size;
   }
 
   /**
@@ -119,18 +110,19 @@ export class Candidates {
    * work, that reason may be the panel's.
    */
   *ofAll(evenBlocked = false): Generator<string, void, undefined> {
-    for (const { open } of this.#well.inOrder())
-      for (const { server, rank } of open.inOrder()) {
+    for (const { item: pool } of this.#well.inOrder())
+      for (const { server, rank } of pool.open.inOrder()) {
         if (rank !== STREAMS) break;
         yield server;
       }
-    for (const { open } of this.#all.inOrder()) {
+    for (const { item: pool } of this.#all.inOrder()) {
       // The other nodes have only blocked servers.
-      if (open.size === 0) break;
-      for (const { server } of open.inOrder()) yield server;
+      if (pool.open.size === 0) break;
+      for (const { server } of pool.open.inOrder()) yield server;
     }
-    if (evenBlocked)
-      for (const { blocked } of this.#all.inOrder()) for (const { server } of blocked.inOrder()) yield server;
+    if (!evenBlocked) return;
+    for (const { item: pool } of this.#all.inOrder())
+      for (const { server } of pool.blocked.inOrder()) yield server;
   }
 
   /** All of this node, in no particular order. */
@@ -139,11 +131,10 @@ export class Candidates {
     return pool === undefined ? [] : [...pool.open.items, ...pool.blocked.items].map(({ server }) => server);
   }
 
-  #takeOut(server: string): Pool | undefined {
-    const candidate = this.#servers.get(server);
-    if (candidate === undefined) return undefined;
+  #takeOut(candidate: Candidate): Pool | undefined {
     const { pool, isBlocked, hasProblem } = candidate;
-    this.#servers.delete(server);
+    if (pool === undefined) return undefined;
+    candidate.pool = undefined;
     (isBlocked ? pool.blocked : pool.open).delete(candidate);
     if (hasProblem) pool.problems -= 1;
     return pool;
@@ -156,11 +147,11 @@ export class Candidates {
   }
 
   #poolChanged(pool: Pool): void {
-    if (pool.isWell) this.#well.put(pool, pool.lot);
-    else this.#well.delete(pool);
-    if (!pool.isEmpty) this.#all.put(pool, rankOf(pool), pool.lot);
+    if (pool.isWell) this.#well.put(pool.well, pool.lot);
+    else this.#well.delete(pool.well);
+    if (!pool.isEmpty) this.#all.put(pool.all, rankOf(pool));
     else {
-      this.#all.delete(pool);
+      this.#all.delete(pool.all);
       this.#pools.delete(pool.node);
     }
   }

@@ -3,20 +3,10 @@ import { callSigns } from '../../diagnosis/outcome.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
-import { untilAborted } from '../../domain/waits.ts';
 import { Ranking } from '../ranking.ts';
-import {
-  type Channel,
-  channelOf,
-  NO_SERVER,
-  nodeOf,
-  type Path,
-  pathOf,
-  type Subject,
-  socketsOf,
-} from '../subjects.ts';
+import { type Channel, channelOf, NO_SERVER, nodeOf, type Path, pathOf, type Subject } from '../subjects.ts';
 import { round } from './canaries.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger, SLICE } from './ledger.ts';
 import {
   afterTrial,
   type Outage,
@@ -28,6 +18,8 @@ import {
 } from './outage.ts';
 import type { AskedServer, Outcome } from './outcome.ts';
 import { RefusalWatch } from './refusals.ts';
+import { type SocketTrial, SocketTrials } from './socket-trials.ts';
+import type { Enqueue, Trying } from './trial-call.ts';
 
 /** How a panel is used. */
 export interface PanelUse {
@@ -47,32 +39,6 @@ export type HealthChange =
   | { readonly of: 'trial'; readonly server: string }
   /** A server works that failed for this cause: others may, too. */
   | { readonly of: 'recovery'; readonly cause: CauseCode; readonly node: string | undefined };
-
-/** A call that no session asked for. */
-export interface TrialCall {
-  readonly path: Path;
-  /** The servers that may be asked, the best first. */
-  readonly servers: Iterable<string>;
-  readonly tries: Subject;
-  /** No call is made unless a server's own limit has room for it now. */
-  readonly needsRoom: boolean;
-}
-
-/**
- * Makes the call for the first server that may be asked now; undefined if there is none. `end`
- * resolves with its error.
- */
-export type Enqueue = (
-  call: TrialCall,
-  signal: AbortSignal,
-) => { readonly server: string; readonly end: Promise<unknown> } | undefined;
-
-/** A server that was chosen to try its node's sockets, until it has. */
-export interface SocketTrial {
-  readonly subject: Subject;
-  /** With new credentials, because the panel may give another address. */
-  readonly isFresh: boolean;
-}
 
 /** A call as it ended. */
 export interface CallEnded {
@@ -102,7 +68,7 @@ export class Health {
   readonly #due = new Ranking<Subject>();
   /** Trials under way. */
   readonly #scopes = new Map<Subject, AbortController>();
-  readonly #attempts = new Map<string, SocketTrial & { readonly ended: () => void }>();
+  readonly #socketTrials: SocketTrials;
   /** Events that wait until the current one is dealt with. */
   readonly #events: (() => void)[] = [];
   #isBusy = false;
@@ -114,6 +80,7 @@ export class Health {
   constructor(options: HealthOptions) {
     this.#options = options;
     this.#ledger = new Ledger(options.random);
+    this.#socketTrials = new SocketTrials((server) => options.changed({ of: 'trial', server }));
   }
 
   /** A call has proved that the panel works. */
@@ -161,7 +128,7 @@ export class Health {
 
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
   socketTrial(server: string): SocketTrial | undefined {
-    return this.#attempts.get(server);
+    return this.#socketTrials.find(server);
   }
 
   /** A call ended. */
@@ -189,11 +156,10 @@ export class Health {
    */
   socketEnded(server: string, outcome: Omit<Outcome, 'at'> | undefined): void {
     // The failure that raises a suspicion is no trial of it.
-    const attempt = this.#attempts.get(server);
-    this.#attempts.delete(server);
+    const hasTried = this.#socketTrials.take(server);
     this.#happens(() => {
       if (outcome !== undefined) this.#record('sockets', server, outcome);
-      attempt?.ended();
+      hasTried();
     });
   }
 
@@ -226,11 +192,12 @@ export class Health {
    * stream.
    */
   forget(channels: ReadonlySet<Channel>): void {
-    this.#happens(() => {
-      this.#ledger.forget(channels);
-      for (const subject of this.#ledger.outages.keys())
-        if (subject !== 'panel' && channels.has(channelOf(subject))) this.#set(subject, undefined);
-    });
+    const slices = this.#forgetting(channels, this.#now);
+    const next = () => {
+      if (!this.#isStopped && slices.next().done !== true)
+        this.#options.clock.schedule(0, () => this.#happens(next));
+    };
+    this.#happens(next);
   }
 
   /** Failures of this node's sockets are no longer evidence. */
@@ -276,6 +243,18 @@ export class Health {
     // The panel's problem explains which calls fail meanwhile.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
     if (!isExplained) this.#ledger.record(channel, server, { ...outcome, at: now });
+  }
+
+  /** First the outcomes, so that none begins another outage, and then the outages until now. */
+  *#forgetting(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
+    yield* this.#ledger.forget(channels, now);
+    let ended = 0;
+    for (const [subject, { suspectedAt }] of this.#ledger.outages) {
+      if (subject === 'panel' || suspectedAt > now || !channels.has(channelOf(subject))) continue;
+      this.#set(subject, undefined);
+      ended += 1;
+      if (ended % SLICE === 0) yield;
+    }
   }
 
   #decide(): void {
@@ -366,22 +345,11 @@ export class Health {
     return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
   }
 
-  /** The server's session tries to connect; `end` resolves once it has. */
-  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal) {
+  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal): Trying | undefined {
     const [server] = servers;
     if (server === undefined) return undefined;
-    let ended: () => void = () => undefined;
-    const tried = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
-    const attempt = { subject, isFresh: this.outage(subject)?.trial?.isFresh === true, ended };
-    this.#attempts.set(server, attempt);
-    const end = untilAborted(tried, signal).finally(() => {
-      if (this.#attempts.get(server) !== attempt) return;
-      this.#attempts.delete(server);
-      this.#options.changed({ of: 'trial', server });
-    });
-    return { server, end };
+    const isFresh = this.outage(subject)?.trial?.isFresh === true;
+    return this.#socketTrials.begin(server, { subject, isFresh }, signal);
   }
 
   /** The trial is this server's. */
@@ -391,7 +359,7 @@ export class Health {
       if (outage?.trial === undefined) return;
       const trial: Trial = { ...outage.trial, server };
       this.#ledger.setOutage(subject, { ...outage, trial });
-      if (this.#attempts.has(server)) this.#options.changed({ of: 'trial', server });
+      if (this.#socketTrials.find(server) !== undefined) this.#options.changed({ of: 'trial', server });
     });
   }
 
@@ -426,13 +394,4 @@ export class Health {
 
 function blamedFor(outage: Outage | undefined): Problem | undefined {
   return outage?.blamedAt === undefined ? undefined : outage.problem;
-}
-
-/**
- * May the server's socket be opened, because its node's sockets work as far as is known, or because
- * it tries them?
- */
-export function mayConnect(health: Health, server: string, node: string | undefined): boolean {
-  if (node === undefined || !health.isBlamed(socketsOf(node))) return true;
-  return health.outage(socketsOf(node))?.trial?.server === server;
 }

@@ -1,4 +1,4 @@
-/** Which calls must not start now, because what they need has an outage. */
+/** What must not start now, because something that it needs has an outage. */
 import type { Call } from '../scheduler/call.ts';
 import { pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
 import type { Health } from './health.ts';
@@ -18,6 +18,19 @@ export function holdOf(
   // Before the panel is known, only canaries start.
   const first = health.outage('panel')?.trial;
   return first && { subject: 'panel', until: first.since + FIRST_CALL_MS };
+}
+
+/**
+ * May the server's socket be opened, because its node's sockets work as far as is known, or because
+ * it tries them?
+ */
+export function mayConnect(
+  health: Pick<Health, 'isBlamed' | 'outage'>,
+  server: string,
+  node: string | undefined,
+): boolean {
+  if (node === undefined || !health.isBlamed(socketsOf(node))) return true;
+  return health.outage(socketsOf(node))?.trial?.server === server;
 }
 
 /**

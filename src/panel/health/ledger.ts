@@ -3,7 +3,7 @@
  * only these are decided.
  */
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/outcome.ts';
-import { Ranking } from '../ranking.ts';
+import { Heap } from '../heap.ts';
 import {
   CHANNELS,
   type Channel,
@@ -16,27 +16,39 @@ import {
   type Subject,
   socketsOf,
 } from '../subjects.ts';
-import { Candidates } from './candidates.ts';
+import { type Candidate, Candidates } from './candidates.ts';
 import { type Outage, suspected, trialGapMs } from './outage.ts';
 import { type Asked, type AskedServer, NEVER, type Outcome } from './outcome.ts';
 import { type Known, suspicionOf } from './suspicion.ts';
 import { STREAMS, Tallies } from './tallies.ts';
-import type { Evidence, Key, Tally } from './tally.ts';
+import { type Evidence, evidenceOf, type Key, type NextEvidence, type Tally } from './tally.ts';
 
 /** How long a server's last success speaks for its node and its path. */
 const SUCCESS_LASTS_MS = 120_000;
+
+/** How many servers, or outages, are dealt with at once when all are forgotten. */
+export const SLICE = 250;
 
 /** How many candidates are looked at for one that may try. */
 const CANDIDATES_TRIED = 32;
 
 /** A server on a channel, its last outcome, and the evidence as it is counted. */
 interface Cell {
+  readonly channel: Channel;
   asked: AskedServer;
   last: Outcome | undefined;
   /** The node under which it is counted: it may become known, or change, later. */
   node: string | undefined;
-  evidence: readonly Evidence[];
+  /** Its last outcome's evidence about its path, its node, the account's consoles and the panel. */
+  ofPath: Evidence | undefined;
+  ofNode: Evidence | undefined;
+  ofConsoles: Evidence | undefined;
+  ofPanel: Evidence | undefined;
+  candidate: Candidate | undefined;
 }
+
+/** A server on all channels: whoever reads one of its cells looks at another one next. */
+type Cells = Record<Channel, Cell | undefined>;
 
 /** An outage that began or ended. */
 export interface Decision {
@@ -68,11 +80,13 @@ export class Ledger {
   /** A call has worked since the panel's outage began. */
   #isPanelCleared = true;
   readonly #random: () => number;
-  readonly #cells = byChannel(() => new Map<string, Cell>());
+  readonly #servers = new Map<string, Cells>();
+  /** The number of servers that are asked on each channel. */
+  readonly #asked = byChannel(() => 0);
   readonly #candidates: Readonly<Record<Channel, Candidates>>;
   readonly #tallies = new Tallies((subject) => this.isBlamed(subject));
   /** Subjects with failures that a recent success contradicts, by when that is over. */
-  readonly #contradicted = new Ranking<Tally>();
+  readonly #contradicted = new Heap<Tally>();
   readonly #ended = new Map<Subject, Ended>();
   /** Failures on a path up to here don't count: a larger outage that ended explains them. */
   readonly #explainedUntil = new Map<Path, number>();
@@ -104,34 +118,38 @@ export class Ledger {
 
   /** These servers are asked; others are forgotten. */
   setAsked(asked: Asked): void {
-    for (const channel of CHANNELS) {
-      const cells = this.#cells[channel];
-      for (const server of cells.keys()) if (!asked[channel].has(server)) this.#forget(channel, server);
+    for (const [server, cells] of this.#servers) {
+      for (const channel of CHANNELS)
+        if (cells[channel] !== undefined && !asked[channel].has(server)) this.#forget(cells, channel, server);
+      if (CHANNELS.every((channel) => cells[channel] === undefined)) this.#servers.delete(server);
+    }
+    for (const channel of CHANNELS)
       for (const [server, one] of asked[channel]) {
-        const cell = cells.get(server);
+        const cells = this.#cellsOf(server);
+        const cell = cells[channel];
         if (cell === undefined) {
-          cells.set(server, { asked: one, last: undefined, node: undefined, evidence: [] });
-          this.#count(channel, server);
+          cells[channel] = cellOf(channel, one);
+          this.#asked[channel] += 1;
+          this.#count(cells, channel, server);
         } else {
           cell.asked = one;
-          if (cell.node !== one.node) this.#count(channel, server);
+          if (cell.node !== one.node) this.#count(cells, channel, server);
         }
       }
-    }
   }
 
   /** How the server was last seen on the channel. */
   last(channel: Channel, server: string): Outcome | undefined {
-    return this.#cells[channel].get(server)?.last;
+    return this.#servers.get(server)?.[channel]?.last;
   }
 
   asked(channel: Channel, server: string): AskedServer | undefined {
-    return this.#cells[channel].get(server)?.asked;
+    return this.#servers.get(server)?.[channel]?.asked;
   }
 
   /** The number of servers that are asked there. */
   countAsked(channel: Channel): number {
-    return this.#cells[channel].size;
+    return this.#asked[channel];
   }
 
   /**
@@ -139,38 +157,40 @@ export class Ledger {
    * requested.
    */
   lastSeen(channel: Channel, server: string): Outcome | undefined {
-    const own = this.last(channel, server);
-    if (channel !== 'sockets' || own?.streams === true) return own;
-    const token = this.last('websocket', server);
-    return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
+    const cells = this.#servers.get(server);
+    return cells && lastSeen(cells, channel);
   }
 
   /** The server's last outcome on the channel is this one, or is forgotten. */
   record(channel: Channel, server: string, last: Outcome | undefined): void {
-    const cell = this.#cells[channel].get(server);
+    const cells = this.#servers.get(server);
+    if (cells === undefined) return;
+    const cell = cells[channel];
     if (cell !== undefined) {
       const streamed = cell.last?.streams === true;
       cell.last = last;
-      this.#count(channel, server);
-      if (channel === 'sockets' && streamed !== (last?.streams === true)) this.#rankEverywhere(server);
+      this.#count(cells, channel, server);
+      if (channel === 'sockets' && streamed !== (last?.streams === true)) this.#rankEverywhere(cells, server);
     }
-    if (channel === 'websocket' && this.#cells.sockets.has(server)) this.#count('sockets', server);
-    this.nodeMayHaveChanged(server);
+    if (channel === 'websocket') this.#count(cells, 'sockets', server);
+    this.#followNode(cells, server);
   }
 
-  /** Forgets the outcomes on these channels, except of sockets that stream. */
-  forget(channels: ReadonlySet<Channel>): void {
-    // The panel's errors for nodes are outcomes of their sockets, too.
-    const ofBoth: string[] = [];
-    for (const [server, { last }] of this.#cells.websocket)
-      if (last?.signs.node !== undefined) ofBoth.push(server);
-    for (const channel of channels) {
-      for (const cell of this.#cells[channel].values())
-        if (cell.last?.streams !== true) cell.last = undefined;
-      this.#candidates[channel].forget();
+  /**
+   * Forgets the outcomes until now on these channels, except of sockets that stream; pauses after
+   * each slice of the fleet.
+   */
+  *forget(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
+    let looks = 0;
+    for (const [server, cells] of this.#servers) {
+      for (const channel of channels) {
+        const last = cells[channel]?.last;
+        if (last !== undefined && last.streams !== true && last.at <= now)
+          this.record(channel, server, undefined);
+      }
+      looks += 1;
+      if (looks % SLICE === 0) yield;
     }
-    this.#tallies.forget(channels);
-    for (const server of ofBoth) this.#count('sockets', server);
   }
 
   /** The same for failures of this node's sockets, which cost nothing of other nodes. */
@@ -181,10 +201,8 @@ export class Ledger {
 
   /** The server's node may have become known, or have changed. */
   nodeMayHaveChanged(server: string): void {
-    for (const channel of CHANNELS) {
-      const cell = this.#cells[channel].get(server);
-      if (cell !== undefined && cell.node !== cell.asked.node) this.#count(channel, server);
-    }
+    const cells = this.#servers.get(server);
+    if (cells !== undefined) this.#followNode(cells, server);
   }
 
   /** Replaces an outage, or ends it without a success. */
@@ -205,14 +223,17 @@ export class Ledger {
     const { touched } = this.#tallies;
     this.#tallies.dropProven(this.#provenAt);
     for (let next = this.#contradicted.first; next !== undefined; next = this.#contradicted.first) {
-      if ((this.#contradicted.firstRank?.[0] ?? 0) > now) break;
+      if ((this.#contradicted.firstRank ?? 0) > now) break;
       this.#contradicted.delete(next);
-      touched.add(next);
+      this.#tallies.changed(next);
     }
     const decisions: Decision[] = [];
     for (const tally of touched) {
-      const before = this.outages.get(tally.subject);
-      if (this.#ends(tally, now)) decisions.push({ subject: tally.subject, before });
+      const { subject, servers, worksAt } = tally;
+      // What works nowhere goes on, and needs no look at its outage.
+      if (subject !== 'panel' && servers > 0 && worksAt === NEVER) continue;
+      const before = this.outages.get(subject);
+      if (before !== undefined && this.#ends(tally, before, now)) decisions.push({ subject, before });
     }
     // What ended may be the reason why something else wasn't suspected.
     for (const tally of touched) {
@@ -220,6 +241,7 @@ export class Ledger {
       this.#tallies.decided(tally);
       if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
     }
+    touched.length = 0;
     this.#explain();
     return decisions;
   }
@@ -241,9 +263,7 @@ export class Ledger {
     }
   }
 
-  #ends({ subject, servers, worksAt }: Tally, now: number): boolean {
-    const outage = this.outages.get(subject);
-    if (outage === undefined) return false;
+  #ends({ subject, servers, worksAt }: Tally, outage: Outage, now: number): boolean {
     const isOver =
       subject === 'panel' ? this.#isPanelCleared : servers === 0 || worksAt >= outage.suspectedAt;
     if (!isOver) return false;
@@ -265,7 +285,7 @@ export class Ledger {
     const { subject, failed, worksAt } = tally;
     this.#contradicted.delete(tally);
     this.#tallies.awaitProof(tally, false);
-    if (this.outages.has(subject) || failed === 0) return false;
+    if (failed === 0 || this.outages.has(subject)) return false;
     if (subject !== 'panel' && worksAt > now - SUCCESS_LASTS_MS) {
       if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
       return false;
@@ -280,86 +300,119 @@ export class Ledger {
     return true;
   }
 
-  #forget(channel: Channel, server: string): void {
-    const cell = this.#cells[channel].get(server);
-    for (const evidence of cell?.evidence ?? []) this.#tallies.take(evidence);
-    this.#cells[channel].delete(server);
-    this.#candidates[channel].delete(server);
-    if (channel === 'sockets' && cell?.last?.streams === true) this.#rankEverywhere(server);
-    if (channel === 'websocket' && this.#cells.sockets.has(server)) this.#count('sockets', server);
+  #cellsOf(server: string): Cells {
+    let cells = this.#servers.get(server);
+    if (cells === undefined) this.#servers.set(server, (cells = byChannel(() => undefined)));
+    return cells;
   }
 
-  #count(channel: Channel, server: string): void {
-    const cell = this.#cells[channel].get(server);
+  #forget(cells: Cells, channel: Channel, server: string): void {
+    const cell = cells[channel];
     if (cell === undefined) return;
-    this.#weigh(channel, server, cell);
-    this.#rank(channel, server, cell);
+    for (const evidence of [cell.ofPath, cell.ofNode, cell.ofConsoles, cell.ofPanel])
+      if (evidence !== undefined) this.#tallies.take(evidence);
+    cells[channel] = undefined;
+    this.#asked[channel] -= 1;
+    if (cell.candidate !== undefined) this.#candidates[channel].delete(cell.candidate);
+    if (channel === 'sockets' && cell.last?.streams === true) this.#rankEverywhere(cells, server);
+    if (channel === 'websocket') this.#count(cells, 'sockets', server);
   }
 
-  /** Takes out the evidence of what the server's outcome was, and puts in that of what it is. */
-  #weigh(channel: Channel, server: string, cell: Cell): void {
-    for (const evidence of cell.evidence) this.#tallies.take(evidence);
-    cell.node = cell.asked.node;
-    cell.evidence = channel === 'sockets' ? this.#ofSocket(server, cell) : this.#ofCall(channel, cell);
-    for (const evidence of cell.evidence) this.#tallies.put(evidence);
+  #followNode(cells: Cells, server: string): void {
+    for (const channel of CHANNELS) {
+      const cell = cells[channel];
+      if (cell !== undefined && cell.node !== cell.asked.node) this.#count(cells, channel, server);
+    }
   }
 
-  #ofCall(path: Path, { last: found, node }: Cell): Evidence[] {
+  #count(cells: Cells, channel: Channel, server: string): void {
+    const cell = cells[channel];
+    if (cell === undefined) return;
+    this.#weigh(cells, cell);
+    this.#rank(cells, cell, server);
+  }
+
+  /** Puts the evidence of what the server's outcome is in the place of what it was. */
+  #weigh(cells: Cells, cell: Cell): void {
+    const { channel, asked } = cell;
+    const { node } = asked;
+    const isOfNode = node !== undefined && (channel === 'sockets' || channel === 'resources');
+    let ofNode = cell.ofNode?.group.tally;
+    if (!isOfNode) ofNode = undefined;
+    else if (ofNode?.node !== node)
+      ofNode = this.#tallies.of(channel === 'sockets' ? socketsOf(node) : pollsOf(node));
+    cell.node = node;
+    if (channel === 'sockets') this.#weighSocket(cells, cell, ofNode);
+    else this.#weighCall(channel, cell, ofNode);
+  }
+
+  #weighCall(path: Path, cell: Cell, ofNode: Tally | undefined): void {
+    const { last: found, node } = cell;
     const isExplained =
       found?.signs.path === 'fails' && found.at <= (this.#explainedUntil.get(path) ?? NEVER);
     const last = isExplained ? undefined : found;
-    const evidence = [this.#evidence(pathOf(path), last, 'path', node)];
-    if (path === 'resources' && node !== undefined)
-      evidence.push(this.#evidence(pollsOf(node), last, 'node', last?.signs.node));
-    if (path === 'websocket')
-      evidence.push(this.#evidence('consoles', last, 'console', last?.problem?.cause));
-    if (last?.problem !== undefined && last.signs.panel === 'fails' && last.startedAt > this.#provenAt)
-      evidence.push({
-        group: this.#tallies.of('panel').group(path),
-        outcome: last,
-        proves: 'fails',
-        isAsked: true,
-      });
-    return evidence;
+    const ofPath = this.#tallies.of(pathOf(path));
+    cell.ofPath = this.#put(cell.ofPath, proof(ofPath, last, 'path', node, cell.ofPath));
+    cell.ofNode = this.#put(
+      cell.ofNode,
+      ofNode && proof(ofNode, last, 'node', last?.signs.node, cell.ofNode),
+    );
+    if (path === 'websocket') {
+      const consoles = this.#tallies.of('consoles');
+      const cause = last?.problem?.cause;
+      cell.ofConsoles = this.#put(cell.ofConsoles, proof(consoles, last, 'console', cause, cell.ofConsoles));
+    }
+    const mayBePanels =
+      last?.problem !== undefined && last.signs.panel === 'fails' && last.startedAt > this.#provenAt;
+    if (!mayBePanels && cell.ofPanel === undefined) return;
+    const group = this.#tallies.of('panel').group(path);
+    cell.ofPanel = this.#put(
+      cell.ofPanel,
+      mayBePanels ? { group, outcome: last, proves: 'fails', isAsked: true } : undefined,
+    );
   }
 
-  #ofSocket(server: string, { last: own, node }: Cell): Evidence[] {
-    const last = this.lastSeen('sockets', server);
-    const evidence: Evidence[] = [];
-    if (node !== undefined) evidence.push(this.#evidence(socketsOf(node), last, 'node', last?.signs.node));
+  #weighSocket(cells: Cells, cell: Cell, ofNode: Tally | undefined): void {
+    const own = cell.last;
+    const last = lastSeen(cells, 'sockets');
+    cell.ofNode = this.#put(
+      cell.ofNode,
+      ofNode && proof(ofNode, last, 'node', last?.signs.node, cell.ofNode),
+    );
     // A server that streams was granted its console.
-    if (own?.streams === true && this.#cells.websocket.size > 0)
-      evidence.push({
-        group: this.#tallies.of('consoles').group(STREAMS),
-        outcome: own,
-        proves: 'works',
-        isAsked: false,
-      });
-    return evidence;
+    const isGranted = own?.streams === true && this.#asked.websocket > 0;
+    if (!isGranted && cell.ofConsoles === undefined) return;
+    const group = this.#tallies.of('consoles').group(STREAMS);
+    cell.ofConsoles = this.#put(
+      cell.ofConsoles,
+      isGranted ? { group, outcome: own, proves: 'works', isAsked: false } : undefined,
+    );
   }
 
-  #evidence(subject: Subject, last: Outcome | undefined, of: keyof Signs, key: Key): Evidence {
-    const outcome = last ?? NO_OUTCOME;
-    const { problem, signs } = outcome;
-    const sign = signs[of];
-    const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
-    // As long as it may be the path's failure, it is no reason of the server's own.
-    const isAsked = !isBlocked || signs.path === 'fails';
-    const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
-    const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
-    return { group: this.#tallies.of(subject).group(key), outcome, proves, isAsked };
+  /** Replaces evidence, or takes it out. */
+  #put(before: Evidence | undefined, next: NextEvidence | undefined): Evidence | undefined {
+    if (before === undefined) {
+      const evidence = next && evidenceOf(next);
+      if (evidence !== undefined) this.#tallies.put(evidence);
+      return evidence;
+    }
+    if (next !== undefined) this.#tallies.change(before, next);
+    else this.#tallies.take(before);
+    return next && before;
   }
 
-  #rank(channel: Channel, server: string, { node }: Cell): void {
+  #rank(cells: Cells, cell: Cell, server: string): void {
     if (server === NO_SERVER) return;
-    const streams = this.last('sockets', server)?.streams === true;
-    this.#candidates[channel].set(server, node, this.lastSeen(channel, server), streams);
+    const { channel, node, candidate } = cell;
+    const streams = cells.sockets?.last?.streams === true;
+    const last = lastSeen(cells, channel);
+    cell.candidate = this.#candidates[channel].set(candidate ?? server, node, last, streams);
   }
 
-  #rankEverywhere(server: string): void {
+  #rankEverywhere(cells: Cells, server: string): void {
     for (const channel of CHANNELS) {
-      const cell = this.#cells[channel].get(server);
-      if (cell !== undefined) this.#rank(channel, server, cell);
+      const cell = cells[channel];
+      if (cell !== undefined) this.#rank(cells, cell, server);
     }
   }
 
@@ -376,6 +429,37 @@ export class Ledger {
       this.#tallies.excuse(path);
     }
   }
+}
+
+function cellOf(channel: Channel, asked: AskedServer): Cell {
+  const nothing = { ofPath: undefined, ofNode: undefined, ofConsoles: undefined, ofPanel: undefined };
+  return { channel, asked, last: undefined, node: undefined, ...nothing, candidate: undefined };
+}
+
+function lastSeen(cells: Cells, channel: Channel): Outcome | undefined {
+  const own = cells[channel]?.last;
+  if (channel !== 'sockets' || own?.streams === true) return own;
+  const token = cells.websocket?.last;
+  return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
+}
+
+/** Evidence of the outcome about a subject, in the group with this key. */
+function proof(
+  tally: Tally,
+  last: Outcome | undefined,
+  of: keyof Signs,
+  key: Key,
+  before: Evidence | undefined,
+): NextEvidence {
+  const outcome = last ?? NO_OUTCOME;
+  const { problem, signs } = outcome;
+  const sign = signs[of];
+  const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
+  // As long as it may be the path's failure, it is no reason of the server's own.
+  const isAsked = !isBlocked || signs.path === 'fails';
+  const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
+  const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
+  return { group: tally.group(key, before?.group), outcome, proves, isAsked };
 }
 
 function byChannel<Value>(create: () => Value): Record<Channel, Value> {

@@ -1,29 +1,21 @@
 /** The tallies of all subjects of a panel, with the subjects that are due for a decision. */
-import {
-  type Channel,
-  nodeOf,
-  PATHS,
-  type Path,
-  pathOf,
-  pollsOf,
-  type Subject,
-  socketsOf,
-} from '../subjects.ts';
+import { nodeOf, PATHS, type Path, pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
 import { pathBehind } from './suspicion.ts';
-import { type Evidence, type Key, Tally } from './tally.ts';
+import { type Evidence, type Key, type NextEvidence, Tally } from './tally.ts';
 
 /** The key of servers that were granted their consoles, because their sockets stream. */
 export const STREAMS = 'streams';
 
 export class Tallies {
   readonly #isBlamed: (subject: Subject) => boolean;
+  /** Nodes with an outage, which explains why their servers fail on the paths. */
+  readonly #explained = new Set<Key>();
   readonly #tallies = new Map<Subject, Tally>();
   /** Subjects whose evidence changed since they were last decided. */
-  readonly touched = new Set<Tally>();
+  readonly touched: Tally[] = [];
   /** Nodes' subjects that are suspected as soon as another node's server works on the path. */
   readonly #unproven = new Map<Path, Set<Tally>>();
 
-  /** A node that is blamed explains why its servers fail on the paths. */
   constructor(isBlamed: (subject: Subject) => boolean) {
     this.#isBlamed = isBlamed;
     // The panel is decided even if no server is asked.
@@ -40,46 +32,67 @@ export class Tallies {
 
   touch(subject: Subject): void {
     const tally = this.#tallies.get(subject);
-    if (tally !== undefined) this.touched.add(tally);
+    if (tally !== undefined) this.changed(tally);
+  }
+
+  /** The subject is due for a decision. */
+  changed(tally: Tally): void {
+    if (tally.isTouched) return;
+    tally.isTouched = true;
+    this.touched.push(tally);
   }
 
   put(evidence: Evidence): void {
-    const { tally, key } = evidence.group;
+    const { tally } = evidence.group;
     tally.add(evidence);
-    this.touched.add(tally);
-    if (evidence.proves === 'works') this.#worked(tally, key);
+    this.#counted(tally, evidence);
   }
 
   take(evidence: Evidence): void {
     const { tally } = evidence.group;
     tally.remove(evidence);
-    this.touched.add(tally);
+    this.changed(tally);
   }
 
-  /** The subject was decided; a node without servers is forgotten. */
+  /** Like taking the evidence and putting in the next. */
+  change(evidence: Evidence, next: NextEvidence): void {
+    const { tally } = evidence.group;
+    if (next.group.tally === tally) tally.change(evidence, next);
+    else {
+      this.take(evidence);
+      Object.assign(evidence, next);
+      next.group.tally.add(evidence);
+    }
+    this.#counted(next.group.tally, evidence);
+  }
+
+  /** A node without servers is forgotten. */
   decided(tally: Tally): void {
-    this.touched.delete(tally);
+    tally.isTouched = false;
     if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
   }
 
   /** Decides the subject again once a server of another node works on the path, or no longer does. */
   awaitProof(tally: Tally, isAwaited: boolean): void {
     const path = pathBehind(tally.channel);
-    const unproven = this.#unproven.get(path) ?? new Set();
-    if (isAwaited) this.#unproven.set(path, unproven.add(tally));
-    else unproven.delete(tally);
+    const unproven = this.#unproven.get(path);
+    if (!isAwaited) unproven?.delete(tally);
+    else this.#unproven.set(path, (unproven ?? new Set()).add(tally));
   }
 
   /** A node's outage explains failures on the paths, and makes the node's other subject likely. */
   blameChanged(subject: Subject): void {
     const node = nodeOf(subject);
     if (node === undefined) return;
-    this.touch(subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node));
+    const other = subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node);
+    this.touch(other);
+    if (this.#isBlamed(subject) || this.#isBlamed(other)) this.#explained.add(node);
+    else this.#explained.delete(node);
     for (const path of PATHS) {
       const tally = this.#tallies.get(pathOf(path));
       if (tally === undefined) continue;
       tally.explanationChanged(node);
-      this.touched.add(tally);
+      this.changed(tally);
     }
   }
 
@@ -93,17 +106,6 @@ export class Tallies {
         if (tally.channel === path && tally.node !== undefined) tally.excuse('may fail');
   }
 
-  /** Forgets the outcomes on these channels, except those of sockets that stream. */
-  forget(channels: ReadonlySet<Channel>): void {
-    for (const channel of channels) this.of('panel').excuse(channel);
-    for (const tally of this.#tallies.values()) {
-      if (!channels.has(tally.channel) || tally.subject === 'panel') continue;
-      // Sockets that stream are granted consoles, too.
-      tally.forget(tally.channel === 'sockets' ? 'works' : STREAMS);
-      this.touched.add(tally);
-    }
-  }
-
   /** Failures of calls that started before the panel was known to work aren't the panel's. */
   dropProven(provenAt: number): void {
     const tally = this.of('panel');
@@ -113,19 +115,22 @@ export class Tallies {
     }
   }
 
+  #counted(tally: Tally, { proves, group }: Evidence): void {
+    this.changed(tally);
+    if (proves === 'works') this.#worked(tally, group.key);
+  }
+
   /** A success on a path proves that failures elsewhere aren't the panel's. */
   #worked({ subject, channel, node }: Tally, key: Key): void {
     if (subject === 'consoles' || subject === 'panel' || node !== undefined || channel === 'sockets') return;
     for (const path of PATHS) if (path !== channel) this.touch(pathOf(path));
     this.touch('consoles');
-    for (const tally of this.#unproven.get(channel) ?? []) if (tally.node !== key) this.touched.add(tally);
+    for (const tally of this.#unproven.get(channel) ?? []) if (tally.node !== key) this.changed(tally);
   }
 
+  readonly #isExplained = (node: Key): boolean => this.#explained.has(node);
+
   #newTally(subject: Subject): Tally {
-    if (!subject.startsWith('path ')) return new Tally(subject);
-    return new Tally(
-      subject,
-      (node) => node !== undefined && (this.#isBlamed(socketsOf(node)) || this.#isBlamed(pollsOf(node))),
-    );
+    return subject.startsWith('path ') ? new Tally(subject, this.#isExplained) : new Tally(subject);
   }
 }

@@ -1,6 +1,6 @@
 /** What the last outcomes of all servers prove about one subject, kept up one outcome at a time. */
 import type { Problem } from '../../domain/problems.ts';
-import { Ranking } from '../ranking.ts';
+import { Heap, type Placed, Seat } from '../heap.ts';
 import { type Channel, channelOf, nodeOf, type Subject } from '../subjects.ts';
 import { NEVER, type Outcome } from './outcome.ts';
 
@@ -9,13 +9,21 @@ import { NEVER, type Outcome } from './outcome.ts';
  */
 export type Key = string | undefined;
 
-/** The evidence of one server's last outcome about one subject. */
-export interface Evidence {
-  readonly group: Group;
-  readonly outcome: Outcome;
-  readonly proves: 'works' | 'fails' | undefined;
+/** The evidence of one server's last outcome about one subject, in its place in its group. */
+export interface Evidence extends Placed {
+  group: Group;
+  outcome: Outcome;
+  proves: 'works' | 'fails' | undefined;
   /** Counts as asked there: it isn't blocked for a reason of its own. */
-  readonly isAsked: boolean;
+  isAsked: boolean;
+}
+
+/** What a server's evidence becomes. */
+export type NextEvidence = Readonly<Omit<Evidence, 'place'>>;
+
+/** Evidence that isn't counted yet. */
+export function evidenceOf({ group, outcome, proves, isAsked }: NextEvidence): Evidence {
+  return { group, outcome, proves, isAsked, place: -1 };
 }
 
 /** The failure that ended last, as long as it is there. */
@@ -29,6 +37,13 @@ class Latest {
     if (at <= this.#at) return;
     this.#at = at;
     this.evidence = evidence;
+  }
+
+  /** Its outcome is another one. */
+  changed(evidence: Evidence): void {
+    const { at } = evidence.outcome;
+    if (this.evidence === evidence && at < this.#at) this.evidence = undefined;
+    else this.added(evidence);
   }
 
   removed(evidence: Evidence): void {
@@ -45,14 +60,17 @@ export class Group {
   readonly tally: Tally;
   readonly key: Key;
   /** Latest success first. */
-  readonly works = new Ranking<Evidence>();
+  readonly works = new Heap<Evidence>();
   /** The failure whose call started earliest first. */
-  failed = new Ranking<Evidence>();
+  failed = new Heap<Evidence>();
   readonly latest = new Latest();
+  /** Its seats among the groups with successes, and among those with failures that count. */
+  readonly working = new Seat<Group>(this);
+  readonly failing = new Seat<Group>(this);
+  /** Servers whose evidence is here. */
+  servers = 0;
   /** Servers that aren't asked there for a reason of their own. */
   blocked = 0;
-  /** Its servers no longer have an outcome; the evidence of the last one still counts. */
-  isForgotten = false;
 
   constructor(tally: Tally, key: Key) {
     this.tally = tally;
@@ -69,26 +87,22 @@ export class Group {
     return this.failed.first?.outcome.startedAt ?? Number.POSITIVE_INFINITY;
   }
 
-  get isEmpty(): boolean {
-    return this.works.size + this.failed.size + this.blocked === 0;
-  }
-
   /** Its failures are no longer evidence. */
   excuse(): void {
-    this.failed = new Ranking();
+    this.failed = new Heap();
     this.latest.groupEmptied(this);
   }
 }
 
 /** All evidence about one subject, by group. */
-export class Tally {
+export class Tally implements Placed {
   readonly subject: Subject;
   readonly channel: Channel;
   readonly node: string | undefined;
   readonly #groups = new Map<Key, Group>();
-  #working = new Ranking<Group>();
+  readonly #working = new Heap<Seat<Group>>();
   /** Groups with failures that aren't explained by something else. */
-  #failing = new Ranking<Group>();
+  readonly #failing = new Heap<Seat<Group>>();
   readonly #isExplained: (key: Key) => boolean;
   readonly #latest = new Latest();
   /**
@@ -98,6 +112,10 @@ export class Tally {
   servers = 0;
   asked = 0;
   failed = 0;
+  /** Its evidence changed since it was last decided. */
+  isTouched = false;
+  /** Among the subjects whose failures a recent success contradicts. */
+  place = -1;
 
   /** Failures of a group whose key is explained don't count. */
   constructor(subject: Subject, isExplained: (key: Key) => boolean = () => false) {
@@ -107,7 +125,9 @@ export class Tally {
     this.#isExplained = isExplained;
   }
 
-  group(key: Key): Group {
+  /** `usual` is returned if it is that group: a server's evidence rarely changes its group. */
+  group(key: Key, usual?: Group): Group {
+    if (usual?.tally === this && usual.key === key) return usual;
     let group = this.#groups.get(key);
     if (group === undefined) this.#groups.set(key, (group = new Group(this, key)));
     return group;
@@ -115,7 +135,7 @@ export class Tally {
 
   /** Groups with failures that count, in no particular order. */
   get failing(): readonly Group[] {
-    return [...this.#failing.items];
+    return this.#failing.items.map(({ item }) => item);
   }
 
   /** The number of groups with failures that count. */
@@ -125,22 +145,22 @@ export class Tally {
 
   /** When the first of the failed calls that count started; infinite without any. */
   get failsSince(): number {
-    return this.#failing.first?.failsSince ?? Number.POSITIVE_INFINITY;
+    return this.#failing.first?.item.failsSince ?? Number.POSITIVE_INFINITY;
   }
 
   /** The one of them that started first. */
   get firstFailure(): Evidence | undefined {
-    return this.#failing.first?.failed.first;
+    return this.#failing.first?.item.failed.first;
   }
 
   /** The last success; infinite while a socket streams. */
   get worksAt(): number {
-    return this.#working.first?.worksAt ?? NEVER;
+    return this.#working.first?.item.worksAt ?? NEVER;
   }
 
   /** The last success in any other group. */
   worksAtBeside(key: Key): number {
-    for (const group of this.#working.inOrder()) if (group.key !== key) return group.worksAt;
+    for (const { item: group } of this.#working.inOrder()) if (group.key !== key) return group.worksAt;
     return NEVER;
   }
 
@@ -151,50 +171,80 @@ export class Tally {
 
   isFailing(key: Key): boolean {
     const group = this.#groups.get(key);
-    return group !== undefined && this.#failing.has(group);
+    return group !== undefined && this.#failing.has(group.failing);
   }
 
   add(evidence: Evidence): void {
     const { group, isAsked, proves } = evidence;
     this.servers += 1;
+    group.servers += 1;
     if (isAsked) this.asked += 1;
     else group.blocked += 1;
-    if (proves === 'works') {
-      group.works.put(evidence, -workedAt(evidence));
-      this.#working.put(group, -group.worksAt);
-    } else if (proves === 'fails') {
-      group.failed.put(evidence, evidence.outcome.startedAt);
-      for (const latest of [group.latest, this.#latest]) latest.added(evidence);
-      if (!this.#isExplained(group.key)) {
-        this.failed += 1;
-        this.#failing.put(group, group.failsSince);
-      }
-    }
+    if (proves === 'works') this.#works(evidence);
+    else if (proves === 'fails') this.#fails(evidence);
   }
 
   remove(evidence: Evidence): void {
+    this.#takeOut(evidence);
+    this.#forgetIfEmpty(evidence.group);
+  }
+
+  /** Like removing the evidence and adding the next, but in place if only the outcome differs. */
+  change(evidence: Evidence, next: NextEvidence): void {
+    const { group: before, proves, isAsked } = evidence;
+    const isInPlace = next.group === before && next.proves === proves && next.isAsked === isAsked;
+    if (!isInPlace) this.#takeOut(evidence);
+    evidence.group = next.group;
+    evidence.proves = next.proves;
+    evidence.isAsked = next.isAsked;
+    evidence.outcome = next.outcome;
+    if (!isInPlace) {
+      this.add(evidence);
+      this.#forgetIfEmpty(before);
+    } else if (proves === 'works') this.#works(evidence);
+    else if (proves === 'fails') this.#fails(evidence);
+  }
+
+  #works(evidence: Evidence): void {
+    const { group } = evidence;
+    group.works.put(evidence, -workedAt(evidence));
+    this.#working.put(group.working, -group.worksAt);
+  }
+
+  #fails(evidence: Evidence): void {
+    const { group } = evidence;
+    const isNew = !group.failed.has(evidence);
+    group.failed.put(evidence, evidence.outcome.startedAt);
+    group.latest.changed(evidence);
+    this.#latest.changed(evidence);
+    if (this.#isExplained(group.key)) return;
+    if (isNew) this.failed += 1;
+    this.#failing.put(group.failing, group.failsSince);
+  }
+
+  #takeOut(evidence: Evidence): void {
     const { group, isAsked, proves } = evidence;
     this.servers -= 1;
-    if (isAsked || group.isForgotten) this.asked -= 1;
+    group.servers -= 1;
+    if (isAsked) this.asked -= 1;
     else group.blocked -= 1;
-    if (group.isForgotten) return;
     if (proves === 'works') {
       group.works.delete(evidence);
-      if (group.works.size > 0) this.#working.put(group, -group.worksAt);
-      else this.#working.delete(group);
+      if (group.works.size > 0) this.#working.put(group.working, -group.worksAt);
+      else this.#working.delete(group.working);
     } else if (proves === 'fails') this.drop(evidence);
-    this.#forgetIfEmpty(group);
   }
 
   /** The failure counts no longer, though it stays the server's last outcome. */
   drop(evidence: Evidence): void {
     const { group } = evidence;
     if (!group.failed.delete(evidence)) return;
-    for (const latest of [group.latest, this.#latest]) latest.removed(evidence);
-    if (!this.#failing.has(group)) return;
+    group.latest.removed(evidence);
+    this.#latest.removed(evidence);
+    if (!this.#failing.has(group.failing)) return;
     this.failed -= 1;
-    if (group.failed.size > 0) this.#failing.put(group, group.failsSince);
-    else this.#failing.delete(group);
+    if (group.failed.size > 0) this.#failing.put(group.failing, group.failsSince);
+    else this.#failing.delete(group.failing);
   }
 
   /** Failures, or those with this key, no longer count, but stay the servers' last outcomes. */
@@ -202,28 +252,9 @@ export class Tally {
     const groups = keys.length === 0 ? this.#groups.values() : [this.#groups.get(keys[0])];
     for (const group of groups) {
       if (group === undefined || group.failed.size === 0) continue;
-      if (this.#failing.delete(group)) this.failed -= group.failed.size;
+      if (this.#failing.delete(group.failing)) this.failed -= group.failed.size;
       group.excuse();
       this.#latest.groupEmptied(group);
-      this.#forgetIfEmpty(group);
-    }
-  }
-
-  /** The outcomes of all servers are forgotten, except those with the key that is kept. */
-  forget(kept: Key): void {
-    for (const group of this.#groups.values()) {
-      if (group.key === kept) continue;
-      group.isForgotten = true;
-      this.asked += group.blocked;
-      if (this.#failing.has(group)) this.failed -= group.failed.size;
-      this.#latest.groupEmptied(group);
-      this.#groups.delete(group.key);
-    }
-    this.#working = new Ranking();
-    this.#failing = new Ranking();
-    for (const group of this.#groups.values()) {
-      if (group.works.size > 0) this.#working.put(group, -group.worksAt);
-      if (group.failed.size > 0 && !this.#isExplained(group.key)) this.#failing.put(group, group.failsSince);
     }
   }
 
@@ -231,13 +262,13 @@ export class Tally {
   explanationChanged(key: Key): void {
     const group = this.#groups.get(key);
     if (group === undefined || group.failed.size === 0) return;
-    const isCounted = this.#failing.has(group);
+    const isCounted = this.#failing.has(group.failing);
     const isExplained = this.#isExplained(key);
     if (isCounted && isExplained) {
-      this.#failing.delete(group);
+      this.#failing.delete(group.failing);
       this.failed -= group.failed.size;
     } else if (!isCounted && !isExplained) {
-      this.#failing.put(group, group.failsSince);
+      this.#failing.put(group.failing, group.failsSince);
       this.failed += group.failed.size;
     }
   }
@@ -247,8 +278,8 @@ export class Tally {
    */
   newestProblem(): Problem | undefined {
     const { evidence } = this.#latest;
-    if (evidence !== undefined && this.#failing.has(evidence.group)) return evidence.outcome.problem;
-    return newestOf(this.#failing.items);
+    if (evidence !== undefined && this.#failing.has(evidence.group.failing)) return evidence.outcome.problem;
+    return newestOf(this.failing);
   }
 
   /** The same of one group. */
@@ -258,7 +289,7 @@ export class Tally {
 
   /** Nodes come and go. */
   #forgetIfEmpty(group: Group): void {
-    if (group.isEmpty && this.#groups.get(group.key) === group) this.#groups.delete(group.key);
+    if (group.servers === 0 && this.#groups.get(group.key) === group) this.#groups.delete(group.key);
   }
 }
 

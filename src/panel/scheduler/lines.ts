@@ -343,7 +343,7 @@ function rankOf({ urgency, call, order }: Waiting<unknown>): Rank {
   return [urgency, call.deadline, order];
 }
 
-function instantOf(ranking: Ranking<unknown>): number {
+function instantOf<Item>(ranking: Ranking<Item>): number {
   return ranking.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
 }
 

@@ -186,7 +186,7 @@ class World {
         for (const channel of step.channels)
           for (const [server, { asked, last }] of this.cells[channel])
             if (last?.streams !== true) this.cells[channel].set(server, { asked, last: undefined });
-        this.ledger.forget(new Set(step.channels));
+        Array.from(this.ledger.forget(new Set(step.channels), this.now));
         const isKept = (one: Subject) => one === 'panel' || !step.channels.includes(channelOf(one));
         for (const one of subjects) if (!isKept(one)) this.ledger.setOutage(one, undefined);
         const kept = [...this.state.outages].filter(([one]) => isKept(one));

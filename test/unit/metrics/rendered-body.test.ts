@@ -58,6 +58,25 @@ test.each<[WalkKind, number]>([
   },
 );
 
+test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
+  ['a scrape takes as long as other work took', 'scrape', 9, 9],
+  ['a scrape takes 15 ms after a longer turn', 'scrape', 80, 15],
+  ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
+  ['a view takes 2 ms, whatever else works', 'view', 80, 2],
+])('%s', async (_what, kind, restMs, sliceMs) => {
+  let now = 0;
+  const walk = new Slices(() => now).begin(kind);
+  now = 5;
+  const rest = walk.pause();
+  expect(rest).toBeInstanceOf(Promise);
+  now += restMs;
+  await rest;
+  now += sliceMs - 1;
+  expect(walk.pause()).toBeUndefined();
+  now += 1;
+  expect(walk.pause()).toBeInstanceOf(Promise);
+});
+
 test('views rest while a scrape is rendered, and go on then', async () => {
   const slices = slicesOfSteps();
   const scrape = new Steps(500);

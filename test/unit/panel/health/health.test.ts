@@ -2,13 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { type Signs, socketSigns } from '../../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { PanelError } from '../../../../src/panel/api.ts';
-import {
-  Health,
-  type HealthChange,
-  mayConnect,
-  type PanelUse,
-  type TrialCall,
-} from '../../../../src/panel/health/health.ts';
+import { Health, type HealthChange, type PanelUse } from '../../../../src/panel/health/health.ts';
+import { mayConnect } from '../../../../src/panel/health/holds.ts';
+import type { TrialCall } from '../../../../src/panel/health/trial-call.ts';
 import {
   CHANNELS,
   NO_SERVER,
@@ -164,6 +160,20 @@ describe('what has an outage', () => {
     });
     world.health.forget(new Set(CHANNELS));
     expect(world.health.last('sockets', 'd')).toMatchObject({ streams: true });
+  });
+
+  it('of each of many nodes is forgotten in slices', async () => {
+    const servers = Array.from({ length: 600 }, (_, index) => `s${index}`);
+    const world = healthOf({ servers, nodeOf: (server) => server });
+    const failed = () => servers.filter((server) => world.health.last('sockets', server) !== undefined);
+    const out = () => servers.filter((server) => world.health.outage(socketsOf(server)) !== undefined);
+    for (const server of servers) world.socketEnds(server, 'node_connection');
+    expect([failed().length, out().length]).toEqual([600, 600]);
+    await world.clock.advance(1);
+    world.health.forget(new Set(CHANNELS));
+    expect([failed().length > 100, failed().length < 500, out().length]).toEqual([true, true, 600]);
+    await world.clock.advance(1);
+    expect([failed(), out()]).toEqual([[], []]);
   });
 
   it('is no node whose address has changed, as far as its failures tell', () => {

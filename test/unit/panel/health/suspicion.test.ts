@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
 import { suspicionOf } from '../../../../src/panel/health/suspicion.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import type { Key } from '../../../../src/panel/health/tally.ts';
+import { evidenceOf, type Key } from '../../../../src/panel/health/tally.ts';
 import { pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
 
 /** What one server proves about a subject: the time at which its call began and ended, and its group. */
@@ -17,7 +17,7 @@ function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subj
   for (const [about, key, proves, at] of said) {
     const problem = proves === 'fails' ? ({ cause: 'timeout', detail: `at ${at}` } as const) : undefined;
     const outcome = { startedAt: at, at, problem, signs: NOTHING };
-    tallies.put({ group: tallies.of(about).group(key), outcome, proves, isAsked: true });
+    tallies.put(evidenceOf({ group: tallies.of(about).group(key), outcome, proves, isAsked: true }));
   }
   const found = suspicionOf(tallies.of(subject), { find: tallies.find, isBlamed });
   return typeof found === 'object' ? found.detail : found;

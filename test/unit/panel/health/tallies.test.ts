@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
-import { STREAMS, Tallies } from '../../../../src/panel/health/tallies.ts';
-import type { Evidence } from '../../../../src/panel/health/tally.ts';
-import { type Channel, pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import { Tallies } from '../../../../src/panel/health/tallies.ts';
+import { type Evidence, evidenceOf } from '../../../../src/panel/health/tally.ts';
+import { pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
 
 function evidence(tallies: Tallies, subject: Subject, key: string, proves: Evidence['proves']): Evidence {
   const problem = proves === 'fails' ? ({ cause: 'timeout', detail: 'late' } as const) : undefined;
   const outcome = { startedAt: 1, at: 2, problem, signs: NOTHING };
-  return { group: tallies.of(subject).group(key), outcome, proves, isAsked: true };
+  return evidenceOf({ group: tallies.of(subject).group(key), outcome, proves, isAsked: true });
+}
+
+function decideAll({ touched }: Tallies): void {
+  for (const tally of touched.splice(0)) tally.isTouched = false;
 }
 
 /** The subjects that are due for a decision, none of which was before. */
@@ -19,9 +23,9 @@ function touchedBy(
   for (const subject of ['consoles', pathOf('websocket'), pathOf('resources'), socketsOf('n')] as const)
     tallies.of(subject);
   prepare(tallies);
-  tallies.touched.clear();
+  decideAll(tallies);
   change(tallies);
-  return [...tallies.touched].map(({ subject }) => subject).toSorted();
+  return tallies.touched.map(({ subject }) => subject).toSorted();
 }
 
 describe('due for a decision', () => {
@@ -54,7 +58,7 @@ describe('due for a decision', () => {
       (tallies) => {
         const lost = evidence(tallies, pathOf('resources'), 'n', 'fails');
         tallies.put(lost);
-        tallies.touched.clear();
+        decideAll(tallies);
         tallies.take(lost);
       },
       [pathOf('resources')],
@@ -68,11 +72,6 @@ describe('due for a decision', () => {
       ['consoles', pollsOf('n')],
     ],
     ['is the panel, even if no server is asked', (tallies) => tallies.touch('panel'), ['panel']],
-    [
-      'are all subjects of channels that are forgotten, but for the panel',
-      (tallies) => tallies.forget(new Set<Channel>(['websocket', 'sockets'])),
-      [pathOf('websocket'), 'consoles', socketsOf('n')],
-    ],
     ['is nothing after an outage of a path', (tallies) => tallies.blameChanged(pathOf('resources')), []],
   ])('%s', (_what, change, expected) => {
     expect(touchedBy(change)).toEqual([...expected].toSorted());
@@ -151,32 +150,12 @@ describe('failures on a path', () => {
   });
 });
 
-it('outcomes that are forgotten leave consoles of sockets that stream, and the failures of the panel on other channels', () => {
-  const tallies = new Tallies(() => false);
-  tallies.put(evidence(tallies, 'consoles', STREAMS, 'works'));
-  tallies.put(evidence(tallies, 'consoles', 'forbidden', 'fails'));
-  tallies.put(evidence(tallies, socketsOf('n'), 'works', 'works'));
-  tallies.put(evidence(tallies, socketsOf('n'), 'fails', 'fails'));
-  tallies.put(evidence(tallies, 'panel', 'websocket', 'fails'));
-  tallies.put(evidence(tallies, 'panel', 'listing', 'fails'));
-  tallies.forget(new Set<Channel>(['websocket', 'resources', 'sockets']));
-  const stateOf = (subject: Subject) => {
-    const { failed, worksAt } = tallies.of(subject);
-    return { failed, works: worksAt > 0 };
-  };
-  expect([stateOf('consoles'), stateOf(socketsOf('n')), stateOf('panel')]).toEqual([
-    { failed: 0, works: true },
-    { failed: 0, works: true },
-    { failed: 1, works: false },
-  ]);
-});
-
 it('a node with servers stays after it is decided', () => {
   const tallies = new Tallies(() => false);
   tallies.put(evidence(tallies, socketsOf('n'), 'fails', 'fails'));
   tallies.decided(tallies.of(socketsOf('n')));
   expect(tallies.find(socketsOf('n'))).toBeDefined();
-  expect([...tallies.touched]).toEqual([]);
+  expect(tallies.touched.filter(({ isTouched }) => isTouched)).toEqual([]);
 });
 
 it('a node without servers is forgotten once it is decided, and a path is not', () => {

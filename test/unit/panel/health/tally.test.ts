@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
 import { NEVER, type Outcome } from '../../../../src/panel/health/outcome.ts';
-import { type Evidence, type Key, Tally } from '../../../../src/panel/health/tally.ts';
+import { type Evidence, evidenceOf, type Key, Tally } from '../../../../src/panel/health/tally.ts';
 import { pathOf, pollsOf } from '../../../../src/panel/subjects.ts';
 
 interface Said {
@@ -19,10 +19,8 @@ function outcomeOf({ at, tookMs, proves, streams }: Said): Outcome {
   return { startedAt: at - tookMs, at, problem, signs: NOTHING, streams: proves === 'works' && streams };
 }
 
-const evidenceOf = (tally: Tally, said: Said): Evidence => {
-  const { key, proves, isAsked } = said;
-  return { group: tally.group(key), outcome: outcomeOf(said), proves, isAsked };
-};
+const evidenceIn = (tally: Tally, said: Said): Evidence =>
+  evidenceOf({ ...said, group: tally.group(said.key), outcome: outcomeOf(said) });
 
 const KEYS = ['a', 'b', undefined];
 const anySaid: fc.Arbitrary<Said> = fc.record({
@@ -33,8 +31,8 @@ const anySaid: fc.Arbitrary<Said> = fc.record({
   tookMs: fc.nat(20),
   streams: fc.boolean(),
 });
-/** Failures that count no longer: all, or those with a key. Or all are forgotten but those with a key. */
-type Wiped = { readonly excuses: 'all' | { readonly key: Key } } | { readonly forgetsBut: string };
+/** Failures that count no longer: all, or those with a key. */
+type Wiped = { readonly excuses: 'all' | { readonly key: Key } };
 
 /** Adds evidence, or takes some of what is there, or changes whether failures of a key are explained, or wipes many. */
 const anySteps = fc.array(
@@ -44,28 +42,22 @@ const anySteps = fc.array(
     { weight: 4, arbitrary: fc.constantFrom('a', 'b') },
     {
       weight: 1,
-      arbitrary: fc.oneof(
-        fc.record({
-          excuses: fc.oneof(fc.constant('all' as const), fc.record({ key: fc.constantFrom<Key>(...KEYS) })),
-        }),
-        fc.record({ forgetsBut: fc.constantFrom('a', 'none') }),
-      ),
+      arbitrary: fc.record({
+        excuses: fc.oneof(fc.constant('all' as const), fc.record({ key: fc.constantFrom<Key>(...KEYS) })),
+      }),
     },
   ),
   { maxLength: 40 },
 );
 
 function wipe(tally: Tally, wiped: Wiped): void {
-  if ('forgetsBut' in wiped) tally.forget(wiped.forgetsBut);
-  else if (wiped.excuses === 'all') tally.excuse();
+  if (wiped.excuses === 'all') tally.excuse();
   else tally.excuse(wiped.excuses.key);
 }
 
 /** What evidence proves after that. */
 function wipedOf(one: Counted, wiped: Wiped): Counted {
   const { key } = one.evidence.group;
-  if ('forgetsBut' in wiped)
-    return key === wiped.forgetsBut ? one : { ...one, proves: undefined, isAsked: true };
   const isMeant = wiped.excuses === 'all' || wiped.excuses.key === key;
   return isMeant && one.proves === 'fails' ? { ...one, proves: undefined } : one;
 }
@@ -90,7 +82,7 @@ describe('a tally', () => {
             if (!explained.delete(step)) explained.add(step);
             tally.explanationChanged(step);
           } else if ('at' in step) {
-            const evidence = evidenceOf(tally, step);
+            const evidence = evidenceIn(tally, step);
             all.push({ ...evidence, evidence });
             tally.add(evidence);
           } else {
@@ -112,7 +104,7 @@ describe('a tally', () => {
   it('that dropped a failure may still remove its evidence', () => {
     const tally = new Tally('panel');
     const said: Said = { key: undefined, proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
-    const evidence = evidenceOf(tally, said);
+    const evidence = evidenceIn(tally, said);
     tally.add(evidence);
     tally.drop(evidence);
     tally.drop(evidence);
@@ -125,7 +117,7 @@ describe('a tally', () => {
     let isExplained = true;
     const tally = new Tally(pathOf('resources'), () => isExplained);
     const said: Said = { key: 'a', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
-    const [one, other] = [evidenceOf(tally, said), evidenceOf(tally, said)];
+    const [one, other] = [evidenceIn(tally, said), evidenceIn(tally, said)];
     for (const evidence of [one, other]) tally.add(evidence);
     tally.remove(one);
     expect([tally.failed, tally.isFailing('a'), tally.failedIn('a')]).toEqual([0, false, 1]);
@@ -137,7 +129,7 @@ describe('a tally', () => {
   it('takes the problem of the failure that ended last', () => {
     const tally = new Tally(pollsOf('a'));
     const said: Said = { key: 'fails', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
-    for (const at of [3, 9, 5]) tally.add(evidenceOf(tally, { ...said, at }));
+    for (const at of [3, 9, 5]) tally.add(evidenceIn(tally, { ...said, at }));
     expect(tally.newestProblem()?.detail).toBe('at 9');
     expect(tally.newestProblemIn(tally.group('fails'))?.detail).toBe('at 9');
     expect(tally.newestProblemIn(tally.group('may fail'))).toBeUndefined();

@@ -1,0 +1,94 @@
+/** Makes a panel's calls once nothing holds them, and passes on what each of them proves. */
+import { NO_DATA } from '../diagnosis/outcome.ts';
+import type { Problem } from '../domain/problems.ts';
+import type { Clock } from '../domain/time.ts';
+import { bounded } from '../domain/waits.ts';
+import { type PanelAnswer, type PanelApi, PanelError, toProblem } from './api.ts';
+import type { Requested, Resources } from './dialect.ts';
+import type { CallEnded } from './health/health.ts';
+import type { PanelRate } from './panel-rate.ts';
+import { type Call, isCanary } from './scheduler/call.ts';
+import type { Path } from './subjects.ts';
+
+export interface CallMakerOptions {
+  readonly clock: Clock;
+  readonly api: Pick<PanelApi, 'get'>;
+  readonly rate: PanelRate;
+  /** A call ended. */
+  readonly ended: (end: CallEnded, call: Call) => void;
+  /** A pause of the path began or ended. */
+  readonly pathChanged: (path: Path) => void;
+}
+
+/** A canary of a panel that hangs ends after this long. */
+const CANARY_MS = 10_000;
+
+export class CallMaker {
+  readonly #options: CallMakerOptions;
+  /** Incremented when the key or the connection changes. */
+  #beginnings = 0;
+
+  constructor(options: CallMakerOptions) {
+    this.#options = options;
+  }
+
+  /** The key or the connection changed: how calls in flight end proves nothing any more. */
+  beginAgain(): void {
+    this.#beginnings += 1;
+  }
+
+  /** Resolves with the decoded response; rejects with a `PanelError`, or with the signal's reason. */
+  async make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
+    const { clock, api } = this.#options;
+    const { path, server } = call;
+    const startedAt = clock.now();
+    const beginning = this.#beginnings;
+    const ended = (problem: Problem | undefined, fromPanel: boolean) => {
+      if (beginning === this.#beginnings)
+        this.#options.ended({ path, server, startedAt, problem, fromPanel }, call);
+    };
+    const ask = (scope: AbortSignal) => api.get(path, what, scope);
+    try {
+      const asked = isCanary(call)
+        ? bounded({ clock, signal }, CANARY_MS, () => tooLate(path), ask)
+        : ask(signal);
+      const { value } = await this.learn(call, asked, signal);
+      ended(problemIn(path, value), true);
+      return value;
+    } catch (error) {
+      // The outcome of a call that is no longer needed is no evidence.
+      if (signal.aborted && !(error instanceof PanelError)) throw error;
+      ended(toProblem(error), error instanceof PanelError && error.fromPanel);
+      throw error;
+    }
+  }
+
+  /** Resolves or rejects as the call does, after learning from it what the panel allows. */
+  async learn<T>(call: Call, asked: Promise<PanelAnswer<T>>, signal: AbortSignal): Promise<PanelAnswer<T>> {
+    const { rate, pathChanged } = this.#options;
+    const own = rate.started();
+    try {
+      const answer = await rate.counted(own, asked);
+      if (rate.learn(call, answer, own)) pathChanged(call.path);
+      return answer;
+    } catch (error) {
+      if (signal.aborted && !(error instanceof PanelError)) throw error;
+      const failure = error instanceof PanelError ? error : undefined;
+      const facts = failure?.fromPanel === true ? { limitPerMinute: failure.limitPerMinute } : {};
+      if (rate.learn(call, facts, own, failure)) pathChanged(call.path);
+      throw error;
+    }
+  }
+}
+
+function tooLate(path: Path): PanelError {
+  const detail = `no response to a ${path} call within ${CANARY_MS / 1_000} s`;
+  return new PanelError({ cause: 'timeout', detail });
+}
+
+/** Only a response to `/resources` can show that the node has no data. */
+function problemIn(path: Path, value: unknown): Problem | undefined {
+  if (path !== 'resources') return undefined;
+  const { sample, suspended } = value as Resources;
+  return sample === undefined && !suspended ? NO_DATA : undefined;
+}

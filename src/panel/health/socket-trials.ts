@@ -1,0 +1,48 @@
+/** The servers that were chosen to try their nodes' sockets, until each has. */
+import { untilAborted } from '../../domain/waits.ts';
+import type { Subject } from '../subjects.ts';
+import type { Trying } from './trial-call.ts';
+
+/** A server that was chosen to try its node's sockets, until it has. */
+export interface SocketTrial {
+  readonly subject: Subject;
+  /** With new credentials, because the panel may give another address. */
+  readonly isFresh: boolean;
+}
+
+export class SocketTrials {
+  readonly #over: (server: string) => void;
+  readonly #trials = new Map<string, SocketTrial & { readonly ended: () => void }>();
+
+  /** `over` is called with a server whose trial ended before it had tried. */
+  constructor(over: (server: string) => void) {
+    this.#over = over;
+  }
+
+  find(server: string): SocketTrial | undefined {
+    return this.#trials.get(server);
+  }
+
+  /** The server's session tries to connect; `end` rejects if the signal aborts before it has. */
+  begin(server: string, { subject, isFresh }: SocketTrial, signal: AbortSignal): Trying {
+    let ended: () => void = () => undefined;
+    const tried = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const trial = { subject, isFresh, ended };
+    this.#trials.set(server, trial);
+    const end = untilAborted(tried, signal).finally(() => {
+      if (this.#trials.get(server) !== trial) return;
+      this.#trials.delete(server);
+      this.#over(server);
+    });
+    return { server, end };
+  }
+
+  /** The server's socket ended. Call the result once that is recorded. */
+  take(server: string): () => void {
+    const trial = this.#trials.get(server);
+    this.#trials.delete(server);
+    return trial?.ended ?? (() => undefined);
+  }
+}

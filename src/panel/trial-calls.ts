@@ -1,0 +1,43 @@
+/** The calls of trials, which no session asked for: each for the first server that may be asked. */
+import type { Requested } from './dialect.ts';
+import type { Health } from './health/health.ts';
+import type { Enqueue } from './health/trial-call.ts';
+import type { Call } from './scheduler/call.ts';
+import type { Path } from './subjects.ts';
+
+export interface TrialCallsOptions {
+  readonly health: () => Pick<Health, 'asked' | 'last'>;
+  /** May another credential call of this server be made now, as far as its own limit is concerned? */
+  readonly hasTokenRoom: (server: string) => boolean;
+  /** Makes the call as soon as nothing holds it. */
+  readonly start: (
+    path: Path,
+    what: Requested,
+    call: Pick<Call, 'deadline' | 'tries' | 'isRetry'>,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
+}
+
+/** Makes them before all calls with a deadline. */
+export function trialCalls({ health, hasTokenRoom, start }: TrialCallsOptions): Enqueue {
+  const choose = (path: Path, servers: Iterable<string>, needsRoom: boolean): string | undefined => {
+    let first: string | undefined;
+    for (const server of servers) {
+      if (path !== 'websocket' || hasTokenRoom(server)) return server;
+      first ??= server;
+    }
+    return needsRoom ? undefined : first;
+  };
+  return ({ path, servers, tries, needsRoom }, signal) => {
+    const server = choose(path, servers, needsRoom);
+    if (server === undefined) return undefined;
+    const isRetry = () => health().last(path, server)?.problem !== undefined;
+    const what = { id: server, daemon: health().asked(path, server)?.target?.daemon };
+    const call = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries, isRetry };
+    const end = start(path, what, call, signal).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return { server, end };
+  };
+}

@@ -1,0 +1,74 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Heap, type Placed, Seat } from '../../../src/panel/heap.ts';
+
+interface Item extends Placed {
+  readonly id: number;
+  lot: number;
+}
+
+/** An item, and its new rank and lot; undefined takes it out. Infinite ranks are usual: what depends on no instant. */
+const anyRank = fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
+const anySteps = fc.array(fc.tuple(fc.nat(20), fc.option(fc.tuple(anyRank, fc.nat(3)), { nil: undefined })), {
+  maxLength: 80,
+});
+
+describe('a heap', () => {
+  it('is in the order that sorting gives, after any additions, changes of rank and removals', () => {
+    fc.assert(
+      fc.property(anySteps, (steps) => {
+        const heap = new Heap<Item>((one, other) => one.lot < other.lot);
+        const items = Array.from({ length: 21 }, (_, id): Item => ({ id, lot: 0, place: -1 }));
+        const ranks = new Map<Item, number>();
+        for (const [id, to] of steps) {
+          const item = items[id];
+          if (item === undefined) continue;
+          if (to === undefined) {
+            expect(heap.delete(item)).toBe(ranks.delete(item));
+          } else {
+            // Each item's own number is added, so that none are equal.
+            item.lot = to[1] + id / 100;
+            heap.put(item, to[0]);
+            ranks.set(item, to[0]);
+          }
+          const order = [...ranks]
+            .toSorted(([one, its], [other, others]) => (its === others ? one.lot - other.lot : its - others))
+            .map(([one]) => one.id);
+          expect([...heap.inOrder()].map((one) => one.id)).toEqual(order);
+          expect(heap.first?.id).toBe(order[0]);
+          expect(heap.size).toBe(order.length);
+          expect(new Set(heap.items)).toEqual(new Set(ranks.keys()));
+          expect(items.map((one) => heap.has(one))).toEqual(items.map((one) => ranks.has(one)));
+        }
+      }),
+    );
+  });
+
+  it('has nothing of another heap, whatever place that has there', () => {
+    const [one, other] = [new Heap<Seat<string>>(), new Heap<Seat<string>>()];
+    const seat = new Seat('a');
+    one.put(seat, 1);
+    other.put(new Seat('b'), 1);
+    expect([other.has(seat), other.delete(seat), one.has(seat)]).toEqual([false, false, true]);
+  });
+
+  it('changes one place, and finds the first of many, in the time of its levels', () => {
+    let compared = 0;
+    const heap = new Heap<Seat<number>>((one, other) => {
+      compared += 1;
+      return one.item < other.item;
+    });
+    const seats = Array.from({ length: 10_000 }, (_, index) => new Seat((index * 7_919) % 10_007));
+    for (const seat of seats) heap.put(seat, 0);
+    compared = 0;
+    const [first] = seats;
+    if (first !== undefined) {
+      heap.delete(first);
+      heap.put(first, 0);
+    }
+    expect([...heap.inOrder()].slice(0, 3).map(({ item }) => item)).toEqual([0, 1, 2]);
+    compared = 0;
+    for (const seat of seats.slice(0, 100)) heap.put(seat, 1);
+    expect(compared / 100).toBeLessThan(100);
+  });
+});
