@@ -148,5 +148,9 @@ export function isOutdated(
   // the next second shows the same.
   const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
   if (state === undefined || showsNewRun) return false;
-  return ended.includes(state) && measuredFrom - statusAt <= STATUS_SETTLES_MS;
+  if (!ended.includes(state)) return false;
+  // Calagopus' daemon puts in the state that it had when it last got the container's statistics,
+  // which takes long on a busy node. The run that has started by then doesn't start again.
+  const hasStarted = state === 'starting' && measuredFrom - (uptimeMs || Number.NaN) < statusAt;
+  return hasStarted || measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }

@@ -299,6 +299,19 @@ describe('a stats frame at the same time as a status', () => {
     expect(record.state).toBe('running');
   });
 
+  it.each([
+    ['of the run that the status is about changes nothing', 5_000, 1, 'running'],
+    ['of a run that began after it is another start', 900, 2, 'starting'],
+    ['without an uptime is another start', 0, 2, 'starting'],
+  ])('that says much later that the server is starting, %s', (_what, uptimeMs, starts, state) => {
+    hint('offline');
+    hint('starting', SECOND);
+    frame({ state: 'starting', uptimeMs: 500 }, SECOND);
+    hint('running', SECOND);
+    frame({ state: 'starting', uptimeMs }, 3 * SECOND);
+    expect([record.starts, record.state]).toEqual([starts, state]);
+  });
+
   it('that is newer than the status is accepted', () => {
     hint('starting');
     stats('running', SECOND);
