@@ -8,13 +8,14 @@ export interface Layer {
 
 const COLLECTION = ['domain', 'addresses', 'panel', 'session'];
 const EVERYTHING = 'everything';
+const FACTS = 'panel/dialects/facts.ts';
 
 /**
  * The only definition of the architecture: the lint rules (`.oxlintrc.layers.json`) and the table in CONTRIBUTING.md are
  * generated from it. A folder that isn't listed can't be imported from any other.
  */
 export const LAYERS: readonly Layer[] = [
-  { path: 'domain', contains: 'plain types and ports (clock, log, telemetry)', mayImport: [] },
+  { path: 'domain', contains: 'plain types and ports (clock, log, telemetry)', mayImport: [FACTS] },
   { path: 'build-info.ts', contains: 'the version, and the location of the built program', mayImport: [] },
   {
     path: 'yaml',
@@ -24,7 +25,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'config',
     contains: "the exporter's configuration: schema, rules, loading",
-    mayImport: ['domain', 'yaml', 'query', 'panel/dialects/names.ts', 'build-info.ts'],
+    mayImport: ['domain', 'yaml', 'query', FACTS, 'build-info.ts'],
   },
   {
     path: 'query',
@@ -36,7 +37,7 @@ export const LAYERS: readonly Layer[] = [
     path: 'diagnosis',
     contains:
       'the causes of problems as data, and pure functions that classify evidence (errors, responses, close codes)',
-    mayImport: ['domain'],
+    mayImport: ['domain', FACTS],
   },
   {
     path: 'addresses',
@@ -44,13 +45,13 @@ export const LAYERS: readonly Layer[] = [
       'the addresses to which sockets may lead: checks those from panels, and resolves names for all panels with few threads',
     mayImport: ['domain', 'diagnosis'],
   },
-  { path: 'panel/dialects/names.ts', contains: 'the names of the dialects', mayImport: [] },
   {
     path: 'panel',
     contains:
       "one panel's API: `health` decides what has an outage, `scheduler` when a call may start; `dialects` has the differences between panels",
-    mayImport: ['domain', 'diagnosis', 'addresses', 'panel/dialects/names.ts'],
+    mayImport: ['domain', 'diagnosis', 'addresses', FACTS],
   },
+  { path: FACTS, contains: 'what other parts of the program have to know of each dialect', mayImport: [] },
   {
     path: 'session',
     contains:
@@ -107,7 +108,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'console',
     contains: "a server's live console in a terminal",
-    mayImport: [...COLLECTION, 'diagnosis'],
+    mayImport: [...COLLECTION, 'diagnosis', FACTS],
   },
   {
     path: 'simulator',
@@ -147,7 +148,7 @@ export function renderLintRules(): string {
   const overrides = restricted.map((layer) => ({
     files: filesOf(layer),
     rules: {
-      'no-restricted-imports': ['error', { patterns: [forbiddenImports(layer)] }],
+      'no-restricted-imports': ['error', { patterns: forbiddenImports(layer) }],
     },
   }));
   return `${JSON.stringify({ overrides }, undefined, 2)}\n`;
@@ -162,29 +163,41 @@ export function renderLayerTable(): string {
   return ['| folder | contains | may import |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Layers that contain other layers own only the files directly in them. */
+/** Layers that contain folders of other layers own only the files directly in them. */
 function filesOf({ path }: Layer): readonly string[] {
   if (path.endsWith('.ts')) return [`src/${path}`];
-  const isOuter = LAYERS.some((other) => other.path.startsWith(`${path}/`));
-  return [isOuter ? `src/${path}/*` : `src/${path}/**`];
+  return [isOuter(path) ? `src/${path}/*` : `src/${path}/**`];
 }
 
+const isFile = ({ path }: Layer) => path.endsWith('.ts');
+
+const isOuter = (folder: string) =>
+  LAYERS.some((other) => other.path.startsWith(`${folder}/`) && !isFile(other));
+
 // Imports between layers always leave a folder, so a folder of the same name inside a layer doesn't match.
-function forbiddenImports(layer: Layer): { regex: string; message: string } {
+function forbiddenImports(layer: Layer): readonly object[] {
+  const message = `src/${layer.path} may not import this: see scripts/layers.ts`;
+  if (isFile(layer) && layer.mayImport.length === 0) return [{ regex: String.raw`^\.`, message }];
   const forbidden = LAYERS.filter((other) => !mayImport(layer, other));
-  return {
-    regex: forbidden.map((other) => specifierPattern(layer, other)).join('|'),
-    message: `src/${layer.path} may not import this: see scripts/layers.ts`,
-  };
+  const allowedIn = ({ path }: Layer) =>
+    LAYERS.filter((other) => isFile(other) && other.path.startsWith(`${path}/`) && mayImport(layer, other));
+  const whole = forbidden.filter((other) => allowedIn(other).length === 0);
+  // The linter's expressions can't except a file from a folder.
+  const inPart = forbidden.filter((other) => !whole.includes(other));
+  return [
+    { regex: whole.map((other) => specifierPattern(layer, other)).join('|'), message },
+    ...inPart.map((other) => ({
+      group: [`**/${other.path}/**`, ...allowedIn(other).map(({ path }) => `!**/${path}`)],
+      message,
+    })),
+  ];
 }
 
 function specifierPattern(from: Layer, to: Layer): string {
   const literal = (text: string) => text.replaceAll('.', '\\.');
   const [folder = '', inner] = to.path.split('/');
-  const end = to.path.endsWith('.ts') ? '$' : '/';
-  const target = inner === undefined ? `${literal(folder)}${end}` : `${folder}/${inner}/`;
-  const isOuter = LAYERS.some(({ path }) => path.startsWith(`${to.path}/`));
-  const whole = isOuter ? `${folder}/[^/]+$` : target;
+  const target = isFile(to) ? `${literal(to.path)}$` : `${to.path}/`;
+  const whole = isOuter(to.path) ? `${folder}/[^/]+$` : target;
   // Siblings inside one outer folder are imported without its name.
   const sibling = from.path.startsWith(`${folder}/`) || from.path === folder;
   if (!sibling) return `^(?:\\.\\./)+${whole}`;

@@ -6,6 +6,7 @@ import { VERSION_TEXT } from '../build-info.ts';
 import { CodedError } from '../diagnosis/transport.ts';
 import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { ListenAddressError, ListenError } from '../http/listen-address.ts';
+import { panelsWith } from '../panel/dialects/facts.ts';
 import { CommandFailure } from './command-line.ts';
 
 const USAGE = 2;
@@ -47,9 +48,7 @@ function commandsFor([word = '']: readonly string[]): readonly string[] {
 
 async function program(args: readonly string[]): Promise<Command> {
   const root = new Command('gameserver-exporter')
-    .description(
-      'Prometheus exporter for game servers on Pterodactyl, Pelican and panels that speak the same client API',
-    )
+    .description(`Prometheus exporter for game servers on ${panelsWith(() => true)} panels`)
     .version(VERSION_TEXT, '--version', 'print the version, the commit and the Node.js version')
     .addHelpText(
       'after',

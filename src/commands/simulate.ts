@@ -5,7 +5,7 @@ import { type ListenAddress, ListenError } from '../http/listen-address.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
 import { type PanelKind, panelKindSchema } from '../simulator/schema.ts';
-import { DEFAULT_SETTINGS } from '../simulator/settings.ts';
+import { DEFAULT_SETTINGS, initialSettings } from '../simulator/settings.ts';
 import { DEFAULT_SEED, defaultApiKey, startSimulator } from '../simulator/simulator.ts';
 import { CommandFailure, wholeNumber } from './command-line.ts';
 import { type ListenFlag, listenAddressOption } from './serve-flags.ts';
@@ -35,12 +35,14 @@ export function simulateCommand(): Command {
       DEFAULT_CONTROL_PORT,
     )
     .addOption(
-      new Option('--panel <kind>', 'kind of panel').choices(panelKindSchema.options).default('pterodactyl'),
+      new Option('--panel <kind>', 'kind of panel')
+        .choices(panelKindSchema.options)
+        .default(DEFAULT_SETTINGS.panel),
     )
     .option('--servers <count>', 'number of game servers', wholeNumber(0, 100_000), DEMO_SERVERS.length)
     .option(
       '--rate-limit <calls>',
-      'API calls per minute that the panel allows (default: 240, or 720 with --panel calagopus)',
+      `API calls per minute that the panel allows (default: ${defaultRates()})`,
       wholeNumber(1),
     )
     .option(
@@ -72,6 +74,16 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
         stop: async () => panel?.stop(),
       });
     });
+}
+
+/** The usual rate limit, and those of kinds of panels that have another. */
+function defaultRates(): string {
+  const usual = DEFAULT_SETTINGS.rateLimitPerMinute;
+  const others = panelKindSchema.options
+    .map((panel) => [panel, initialSettings({ panel }).rateLimitPerMinute] as const)
+    .filter(([, rate]) => rate !== usual)
+    .map(([panel, rate]) => `${rate} with --panel ${panel}`);
+  return [usual, ...others].join(', or ');
 }
 
 function start(options: SimulateOptions): Promise<Simulator> {

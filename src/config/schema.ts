@@ -4,8 +4,14 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { apiKeyIn, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
 import { KNOWN_SECRETS, Secret } from '../domain/secrets.ts';
-import { DAEMONS, type ServerTarget } from '../domain/server.ts';
-import { DIALECT_NAMES } from '../panel/dialects/names.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import {
+  DAEMONS,
+  DIALECT_FACTS,
+  DIALECT_NAMES,
+  panelsWith,
+  permissionText,
+} from '../panel/dialects/facts.ts';
 import {
   byDefault,
   count,
@@ -128,6 +134,13 @@ const nodes = settings('a map with api_key_file', {
  */
 const SHORTEST_STALENESS = '20s';
 
+/** The names that don't tell all panels that they are for. */
+const APIS_OF_SEVERAL = DIALECT_FACTS.filter(({ panels }) => panels.length > 1)
+  .map(
+    ({ name: api, panels }) => `${api} is also that of ${panels.slice(1).join(', ')} and compatible panels`,
+  )
+  .join(', ');
+
 const PANEL_SHAPE = {
   name: withExamples(name('panel'), 'main').describe(
     'The panel name, used as the `panel` label. Must be unique.',
@@ -137,8 +150,8 @@ const PANEL_SHAPE = {
     problem: panelUrlProblem,
     read: normalizePanelUrl,
   }).describe('The base URL of the panel, as opened in a browser.'),
-  panel: optional(oneOf(DIALECT_NAMES), 'calagopus').describe(
-    "The panel's API: pterodactyl is also that of Pelican and compatible panels. Default: recognized by the key and the panel's responses.",
+  panel: optional(oneOf(DIALECT_NAMES), DIALECT_NAMES.at(-1)).describe(
+    `The panel's API: ${APIS_OF_SEVERAL}. Default: recognized by the key and the panel's responses.`,
   ),
   origin: optional(
     scalar('an origin without a trailing slash', {
@@ -207,16 +220,16 @@ const PANEL_SHAPE = {
   limitsFromListing: byDefault(true, flag()).describe(
     'Read node, egg, limits and states such as suspended of the entries in `servers` from the server list. With `discover`, it is read anyway.',
   ),
-  daemon: optional(oneOf(DAEMONS), 'wings').describe(
-    'With `limits_from_listing: false` on Hydrodactyl: the daemon of the nodes, which its paths contain. Default: from the server list.',
+  daemon: optional(oneOf(DAEMONS), DAEMONS[0]).describe(
+    `With \`limits_from_listing: false\` on ${panelsWith(({ daemons }) => daemons.length > 0)}: the daemon of the nodes, which its paths contain. Default: from the server list.`,
   ),
   backups: perServer(
     "How often each server's backups are read, in addition to the end of each backup. At least 10m.",
   ).describe(
-    "Read each server's backups: every hour, or at an interval. Requires the permission `backup.read` (`backups.read` in Calagopus). Default: false.",
+    `Read each server's backups: every hour, or at an interval. Requires the permission ${permissionText(({ permissions }) => permissions.backups)}. Default: false.`,
   ),
   schedules: perServer("How often each server's schedules are read. At least 10m.").describe(
-    "Read each server's schedules, to alert when the panel no longer runs them: every hour, or at an interval. Requires the permission `schedule.read` (`schedules.read` in Calagopus). Default: false.",
+    `Read each server's schedules, to alert when the panel no longer runs them: every hour, or at an interval. Requires the permission ${permissionText(({ permissions }) => permissions.schedules)}. Default: false.`,
   ),
   nodes: optional(nodes, { api_key_file: '/run/secrets/panel-nodes-key' }).describe(
     "Read the capacity, allocation and maintenance mode of the panel's nodes, with a key of its own. Default: not read.",

@@ -3,7 +3,8 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/addresses.ts';
-import { canonicalId, DAEMONS, EXPECTS, fullId, shortId } from '../domain/server.ts';
+import { canonicalId, EXPECTS, fullId, shortId } from '../domain/server.ts';
+import { DAEMONS } from '../panel/dialects/facts.ts';
 import { TYPES } from '../query/types.ts';
 import { mostSimilar } from '../yaml/issues.ts';
 import { countLimit, sizeLimit } from '../yaml/limits.ts';
@@ -173,6 +174,6 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   query: optional(settings('a map, such as `query: { type: minecraft }`', queryShape), {
     type: 'minecraft',
   }).describe('Query the game for its [players](players.md). Default: not queried.'),
-  daemon: optional(oneOf(DAEMONS), 'wings').describe('As `daemon` of the panel, for this server.'),
+  daemon: optional(oneOf(DAEMONS), DAEMONS[0]).describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
 }).transform((entry) => ({ ...entry, uuid: fullId(entry), name: entry.name ?? shortId(entry) }));

@@ -2,9 +2,10 @@
  * Credentials of one server's console, whose path may contain a daemon that the configuration
  * doesn't name.
  */
-import { DAEMONS, type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { type PanelApi, PanelError } from '../panel/api.ts';
 import type { Credentials, ServerAddress } from '../panel/dialect.ts';
+import { DAEMONS } from '../panel/dialects/facts.ts';
 
 /** Requests a server's credentials; with another daemon in its path if the panel requires that. */
 export function credentialsFrom(api: Pick<PanelApi, 'get'>) {

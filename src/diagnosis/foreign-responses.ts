@@ -2,6 +2,7 @@
  * What HTTP responses mean that come from something in front of a panel or a node, or in its place.
  */
 import type { CauseCode } from '../domain/problems.ts';
+import { DIALECT_FACTS } from '../panel/dialects/facts.ts';
 
 /** A response that isn't in the form of the panel's or the daemon's own. */
 export interface ForeignResponse {
@@ -75,12 +76,9 @@ function recognize(response: ForeignResponse): ForeignKind | undefined {
   return status === 403 ? 'access_rule' : undefined;
 }
 
-/**
- * What Wings responds to calls without its own token (router/middleware of pterodactyl/wings and
- * pelican/wings).
- */
-const OF_WINGS =
-  /required authorization head(?:er)?s were not present|not authorized to access this endpoint/i;
+/** Is it what a node's daemon responds to calls without its own token? */
+const isOfDaemon = (message: string) =>
+  DIALECT_FACTS.some(({ daemonRefusal }) => daemonRefusal?.test(message) === true);
 
 /** Services that people run beside a panel, as their pages are titled. */
 const OTHER_SERVICE =
@@ -101,7 +99,7 @@ const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
  */
 export function foreignPanelCause(response: ForeignResponse): CauseCode {
   const { status, message = '' } = response;
-  if (status < 500 && OF_WINGS.test(message)) return 'url_of_node';
+  if (status < 500 && isOfDaemon(message)) return 'url_of_node';
   if (status < 500 && OTHER_SERVICE.test(message)) return 'not_a_panel';
   const kind = recognize(response);
   if (kind !== undefined) return CAUSES_OF[kind][0];
@@ -117,9 +115,8 @@ export function foreignNodeCause(response: ForeignResponse): CauseCode | undefin
 /** Longer than the heads of pages; how much of a page is looked at. */
 const MAX_SCANNED = 65_536;
 
-/** Forms, fields for passwords, and what Pterodactyl's own page contains. */
-const LOGIN =
-  /<form\b|<input\b[^<>]{0,300}type\s*=\s*["']?password|\b(?:SiteConfiguration|PterodactylUser)\b/i;
+/** Forms and fields for passwords. */
+const LOGIN = /<form\b|<input\b[^<>]{0,300}type\s*=\s*["']?password/i;
 const LOGIN_TITLE = /\b(?:log|sign)[ -]?in\b|\blogin\b/i;
 
 /**
@@ -130,5 +127,9 @@ export function pageCause(page: string, response: Omit<ForeignResponse, 'status'
   const { message = '' } = response;
   if (isChallenge(response)) return 'challenge_page';
   if (OTHER_SERVICE.test(message)) return 'not_a_panel';
-  return LOGIN_TITLE.test(message) || LOGIN.test(page.slice(0, MAX_SCANNED)) ? 'login_page' : 'bad_answer';
+  if (LOGIN_TITLE.test(message)) return 'login_page';
+  const head = page.slice(0, MAX_SCANNED);
+  // The panel's own page asks for a login as well.
+  const signs = [LOGIN, ...DIALECT_FACTS.map(({ ownPage }) => ownPage)];
+  return signs.some((sign) => sign?.test(head)) ? 'login_page' : 'bad_answer';
 }

@@ -2,6 +2,7 @@
 
 import { CLIENT_KEY_ADVICE, prefixText } from '../domain/api-keys.ts';
 import type { CauseCodes } from '../domain/problems.ts';
+import { CONSOLE_GRANT, permissionText } from '../panel/dialects/facts.ts';
 import { type Cause, causes, WRONG } from './cause-table.ts';
 
 export const KEY_CAUSES = {
@@ -28,8 +29,8 @@ export const KEY_CAUSES = {
     ],
     key_console_permission: [
       'no console permission on any server',
-      "The key's account lacks the permission `websocket.connect` on every server.",
-      'In the panel, open each server → Users → the account, and save. This grants `websocket.connect`. Until then, the servers are polled, and one of them is retried every five minutes.',
+      `The key's account lacks the permission ${permissionText((facts) => facts.consolePermission)} on every server.`,
+      `${CONSOLE_GRANT} Do so for each server. Until then, the servers are polled, and one of them is retried every five minutes.`,
     ],
   }),
 } satisfies Readonly<Record<CauseCodes['key'], Cause>>;

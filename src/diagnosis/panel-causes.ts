@@ -1,6 +1,15 @@
 // The causes that concern a panel as a whole, or something in front of it.
 import type { CauseCodes } from '../domain/problems.ts';
+import { DIALECT_FACTS, inWords } from '../panel/dialects/facts.ts';
 import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
+
+/** What keys need whose permissions are fewer than their account's. */
+const LISTING_PERMISSIONS = DIALECT_FACTS.filter(({ permissions }) => permissions.listing !== undefined)
+  .map(
+    ({ panels, permissions }) =>
+      `A key of ${inWords(panels)} needs the permission \`${permissions.listing}\`.`,
+  )
+  .join(' ');
 
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
 
@@ -134,7 +143,7 @@ export const PANEL_CAUSES = {
     listing_refused: [
       'server list rejected',
       'The panel accepts the key, but rejects requests for the list of servers, which `discover` needs.',
-      'List the servers under `servers` instead of using `discover`. Alternatively, use the key of an account that may list its servers. A key of Calagopus needs the permission `servers.read`.',
+      `List the servers under \`servers\` instead of using \`discover\`. Alternatively, use the key of an account that may list its servers. ${LISTING_PERMISSIONS}`,
     ],
   }),
   ...causes('panel', PASSING, {

@@ -1,10 +1,12 @@
 // The causes that concern one server.
 import type { CauseCodes } from '../domain/problems.ts';
+import { CONSOLE_GRANT, DAEMONS, panelsWith, permissionText } from '../panel/dialects/facts.ts';
 import { type Cause, causes, PASSING, QUIET, STATE, WRONG } from './cause-table.ts';
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
-const GRANT =
-  "In the panel, open the server → Users → the key's account, and save. This grants `websocket.connect`, which Pterodactyl doesn't show, but adds whenever a user is saved.";
+
+/** The panels whose paths contain the name of a daemon. */
+const WITH_DAEMONS = panelsWith(({ daemons }) => daemons.length > 0);
 
 export const SERVER_CAUSES = {
   ...causes('server', STATE, {
@@ -39,15 +41,19 @@ export const SERVER_CAUSES = {
     ],
     daemon_unknown: [
       'daemon missing or wrong in the path',
-      "The panel knows the server, but not at this path. On Hydrodactyl, the paths of a server's console, backups and schedules contain the name of its node's daemon.",
-      'On Hydrodactyl, set `daemon` to `wings` or `elytra`. Alternatively, let the exporter read the server list, which contains the daemon (`limits_from_listing`). On other panels, find out what rejects the path in front of the panel.',
+      `The panel knows the server, but not at this path. On ${WITH_DAEMONS}, the paths of a server's console, backups and schedules contain the name of its node's daemon.`,
+      `On ${WITH_DAEMONS}, set \`daemon\` to ${DAEMONS.map((name) => `\`${name}\``).join(' or ')}. Alternatively, let the exporter read the server list, which contains the daemon (\`limits_from_listing\`). On other panels, find out what rejects the path in front of the panel.`,
     ],
-    unauthorized: ['access denied (401)', "The key's account lacks a permission on the server.", GRANT],
-    forbidden: ['access denied (403)', "The key's account lacks a permission on the server.", GRANT],
+    unauthorized: [
+      'access denied (401)',
+      "The key's account lacks a permission on the server.",
+      CONSOLE_GRANT,
+    ],
+    forbidden: ['access denied (403)', "The key's account lacks a permission on the server.", CONSOLE_GRANT],
     no_console_permission: [
       'no console permission',
-      "The key's account lacks the permission `websocket.connect` on the server.",
-      GRANT,
+      `The key's account lacks the permission ${permissionText((facts) => facts.consolePermission)} on the server.`,
+      CONSOLE_GRANT,
     ],
     token_wrong_server: [
       'token for another server',

@@ -1,37 +1,31 @@
 // The form of panels' API keys.
 
-/**
- * How the API keys of panels begin (app/Models/ApiKey.php of each;
- * shared/src/models/user_api_key.rs of Calagopus). A client key has the rights of one account; an
- * application key administers the panel, and the client API rejects it.
- */
-const API_KEY_PREFIXES = {
-  // Pterodactyl, Pelican, and Pelican until September 2025.
-  client: ['ptlc_', 'pacc_', 'plcn_'],
-  application: ['ptla_', 'papp_', 'peli_'],
-  // Pyrodactyl and Hydrodactyl: both kinds of keys begin alike.
-  either: ['pyro_', 'hydro_'],
-  /** Calagopus, which has no application API. */
-  calagopus: ['c7sp_'],
-} as const;
+import { DIALECT_FACTS, type DialectFacts } from '../panel/dialects/facts.ts';
 
-const { either, ...others } = API_KEY_PREFIXES;
+type KeyKind = keyof DialectFacts['keys'];
+
+/** How the API keys of panels begin. */
+const prefixes = (kind: KeyKind, of = DIALECT_FACTS) => of.flatMap(({ keys }) => keys[kind] ?? []);
+
 /**
  * An API key, as the source of a regular expression. Prefixes that are words are followed by at
  * least half a key, because servers may be named like that.
  */
-export const API_KEY_FORM = String.raw`\b(?:(?:${Object.values(others).flat().join('|')})[\w-]+|(?:${either.join('|')})[\w-]{20,})`;
+export const API_KEY_FORM = String.raw`\b(?:(?:${[...prefixes('client'), ...prefixes('application')].join('|')})[\w-]+|(?:${prefixes('either').join('|')})[\w-]{20,})`;
 
-/** The prefixes of a kind of API key, as a phrase. */
-export function prefixText(kind: keyof typeof API_KEY_PREFIXES): string {
-  return API_KEY_PREFIXES[kind].map((prefix) => `${prefix}…`).join(', ');
+/** The prefixes of a kind of API key, as a phrase; of panels that have an application API. */
+export function prefixText(kind: KeyKind): string {
+  const confusable = DIALECT_FACTS.filter(({ keys }) => keys.application !== undefined);
+  return prefixes(kind, confusable)
+    .map((prefix) => `${prefix}…`)
+    .join(', ');
 }
 
 /** What to do about an application key. */
 export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixText('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
 
-export function hasPrefix(key: string, kind: keyof typeof API_KEY_PREFIXES): boolean {
-  return API_KEY_PREFIXES[kind].some((prefix) => key.startsWith(prefix));
+export function hasPrefix(key: string, kind: KeyKind): boolean {
+  return prefixes(kind).some((prefix) => key.startsWith(prefix));
 }
 
 const MAX_KEY_LENGTH = 4_096;

@@ -49,12 +49,6 @@ export type CollectionMode = 'auto' | 'socket' | 'poll';
 export const EXPECTS = ['running', 'any', 'auto'] as const;
 export type Expect = (typeof EXPECTS)[number];
 
-/**
- * The daemons of Hydrodactyl, as its paths and its server list name them
- * (app/Enums/Daemon/DaemonType.php).
- */
-export const DAEMONS = ['wings', 'elytra'] as const;
-
 export interface QuerySettings {
   /** A type name of the query library, such as `minecraft`. */
   readonly type: string;

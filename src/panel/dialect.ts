@@ -6,22 +6,16 @@ import type { NodeCapacity } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { ServerState, ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
-import type { DIALECT_NAMES } from './dialects/names.ts';
-
-export type DialectName = (typeof DIALECT_NAMES)[number];
+import type { DialectFacts } from './dialects/facts.ts';
 
 /** A family of panels with the same API. */
-export interface Dialect {
-  readonly name: DialectName;
+export interface Dialect extends DialectFacts {
   readonly requests: Requests;
   /** The request for the resources of all of a node's servers, by UUID, if the panel has one. */
   readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;
   readonly socket: SocketCodec;
   readonly refusals: Refusals;
-  /** How its keys begin, if no other panel's do. */
-  readonly keyPrefixes: readonly string[];
   readonly rate: RateForm;
-  /** What the panel calls the permission that an account needs for an endpoint, if it needs one. */
   readonly permissions: Readonly<Partial<Record<ApiEndpoint, string>>>;
   /** The dialect that it extends: a response in that one doesn't rule this one out. */
   readonly extends?: Dialect;

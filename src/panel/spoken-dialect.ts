@@ -1,7 +1,8 @@
 /** The dialect that a panel speaks, as far as its setting, its key and its responses show it. */
 import { EventEmitter } from 'node:events';
-import type { Dialect, DialectName, PanelAnswerText, SocketCodec } from './dialect.ts';
+import type { Dialect, PanelAnswerText, SocketCodec } from './dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from './dialects/dialects.ts';
+import type { DialectName } from './dialects/facts.ts';
 
 /** The setting `panel`, and how to get the key that is used at the time. */
 export interface DialectSigns {
@@ -56,5 +57,7 @@ export class SpokenDialect {
 
 /** The dialect of the panels whose keys begin like this one. */
 function dialectOfKey(key: string): Dialect | undefined {
-  return DIALECTS.find(({ keyPrefixes }) => keyPrefixes.some((prefix) => key.startsWith(prefix)));
+  return DIALECTS.find(({ keys: { client = [], either = [] } }) =>
+    [...client, ...either].some((prefix) => key.startsWith(prefix)),
+  );
 }

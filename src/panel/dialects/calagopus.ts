@@ -12,6 +12,7 @@ import {
   decodeSchedules,
 } from './calagopus/responses.ts';
 import { CALAGOPUS_SOCKET } from './calagopus/socket.ts';
+import { CALAGOPUS_FACTS } from './facts.ts';
 import { pathPart } from './wire.ts';
 
 /** The most entries that the panel returns on one page (shared/src/models/mod.rs). */
@@ -34,7 +35,7 @@ const RATE = { calls: 360, windowMs: 30_000 };
 const QUIET = { fromMs: 26_000, untilMs: 31_000 };
 
 export const CALAGOPUS: Dialect = {
-  name: 'calagopus',
+  ...CALAGOPUS_FACTS,
   requests: {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
     resources: (what) => ({ path: `${serverPath(what)}/resources`, decode: decodeResources }),
@@ -75,15 +76,11 @@ export const CALAGOPUS: Dialect = {
   }),
   socket: CALAGOPUS_SOCKET,
   refusals: { read: readRefusal, cause: refusalCause },
-  // shared/src/models/user_api_key.rs.
-  keyPrefixes: ['c7sp_'],
   rate: {
     scope: 'address',
     windowMs: RATE.windowMs,
     quiet: QUIET,
     defaultPerMinute: (RATE.calls * 60_000) / RATE.windowMs,
   },
-  // backend/src/routes/api/client/servers/_server_.
-  permissions: { backups: 'backups.read', schedules: 'schedules.read' },
   recognizes: ({ body }) => isOwnBody(body),
 };

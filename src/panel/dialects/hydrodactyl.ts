@@ -1,5 +1,6 @@
 /** Hydrodactyl's dialect: Pterodactyl's with the daemon of a server in the paths of most of its endpoints. */
 import type { Dialect, ErrorBody, Requested } from '../dialect.ts';
+import { HYDRODACTYL_FACTS } from './facts.ts';
 import { PTERODACTYL, requestsBelow } from './pterodactyl.ts';
 import { asFields, asText, pathPart, valueIn } from './wire.ts';
 
@@ -20,14 +21,13 @@ const needsDaemon = ({ detail = '' }: Pick<ErrorBody, 'detail'>) => OTHER_DAEMON
 
 export const HYDRODACTYL: Dialect = {
   ...PTERODACTYL,
-  name: 'hydrodactyl',
+  ...HYDRODACTYL_FACTS,
   extends: PTERODACTYL,
   requests: requestsBelow(serverPath),
   refusals: {
     ...PTERODACTYL.refusals,
     cause: (refusal) => (needsDaemon(refusal) ? 'daemon_unknown' : PTERODACTYL.refusals.cause(refusal)),
   },
-  keyPrefixes: ['pyro_', 'hydro_'],
   recognizes: ({ status, body }) => {
     const [first] = listIn(body, status < 400 ? 'data' : 'errors');
     return status < 400

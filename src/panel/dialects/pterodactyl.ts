@@ -1,5 +1,6 @@
 /** Pterodactyl's dialect, which Pelican and compatible panels speak as well. */
 import type { Dialect, Requested, Requests } from '../dialect.ts';
+import { PTERODACTYL_FACTS } from './facts.ts';
 import { decodeErrorBody, refusalCause } from './pterodactyl/refusals.ts';
 import {
   BACKUPS_PER_PAGE,
@@ -42,14 +43,11 @@ export function requestsBelow(serverPath: (what: Requested) => string): Requests
 }
 
 export const PTERODACTYL: Dialect = {
-  name: 'pterodactyl',
+  ...PTERODACTYL_FACTS,
   requests: requestsBelow(({ id = '' }) => `/api/client/servers/${pathPart(id)}`),
   socket: PTERODACTYL_SOCKET,
   refusals: { read: decodeErrorBody, cause: refusalCause },
-  keyPrefixes: ['ptlc_', 'pacc_', 'plcn_'],
   rate: { scope: 'account', windowMs: 60_000 },
-  // app/Models/Permission.php.
-  permissions: { backups: 'backup.read', schedules: 'schedule.read' },
   recognizes: ({ status, body }) => {
     const fields = asFields(body);
     if (status < 400) return asText(fields?.['object']) !== undefined;

@@ -3,11 +3,17 @@ import { expect, it } from 'vitest';
 import { LAYERS, type Layer, mayImport } from '../../../scripts/layers.ts';
 import { rejected } from '../../support/linted.ts';
 
-/** A module of each folder. */
-const PROBES = LAYERS.filter(({ path }) => !path.endsWith('.ts')).map((layer) => ({
-  layer,
-  file: `src/${layer.path}/probe.ts`,
-}));
+const isFile = ({ path }: Layer) => path.endsWith('.ts');
+
+const isInside = (path: string, folder: string) => path.startsWith(`${folder}/`);
+
+/** A module of each folder, and one of a folder in it if no such folder is a layer of its own. */
+const PROBES = LAYERS.filter((layer) => !isFile(layer)).flatMap((layer) => {
+  const isWhole = !LAYERS.some((other) => isInside(other.path, layer.path) && !isFile(other));
+  const isInner = layer.path.includes('/');
+  const folders = isWhole && !isInner ? ['', '/deeper'] : [''];
+  return folders.map((folder) => ({ layer, file: `src/${layer.path}${folder}/probe.ts` }));
+});
 
 const moduleOf = ({ path }: Layer) => (path.endsWith('.ts') ? `src/${path}` : `src/${path}/target.ts`);
 

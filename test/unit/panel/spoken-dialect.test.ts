@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Dialect, DialectName } from '../../../src/panel/dialect.ts';
+import type { Dialect } from '../../../src/panel/dialect.ts';
 import { CALAGOPUS } from '../../../src/panel/dialects/calagopus.ts';
+import type { DialectName } from '../../../src/panel/dialects/facts.ts';
 import { HYDRODACTYL } from '../../../src/panel/dialects/hydrodactyl.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { SpokenDialect } from '../../../src/panel/spoken-dialect.ts';

@@ -2,7 +2,6 @@
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import {
   type BlockedReason,
-  DAEMONS,
   finiteLimit,
   type Limits,
   MIB,
@@ -18,6 +17,7 @@ import {
   type Schedule,
   ShapeError,
 } from '../../dialect.ts';
+import { DAEMONS } from '../facts.ts';
 import { isPort, localAllocation, serverAddress } from '../server-address.ts';
 import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
 

@@ -1,0 +1,104 @@
+/** What other parts of the program have to know of each dialect. */
+
+/** The data of a dialect; its behavior is its `Dialect`. */
+export interface DialectFacts {
+  /** A value of the setting `panel`. */
+  readonly name: string;
+  /** The panels that speak it, as they are called. */
+  readonly panels: readonly string[];
+  /** How its API keys begin. */
+  readonly keys: KeyPrefixes;
+  /** The daemons that the paths of its servers name. */
+  readonly daemons: readonly string[];
+  /** What the panel calls the permission that an account, or its key, needs for an endpoint. */
+  readonly permissions: Readonly<Partial<Record<PermittedEndpoint, string>>>;
+  /** The permission that an account needs for a server's console, if there is one. */
+  readonly consolePermission?: string;
+  /** How an account gets it, in sentences. */
+  readonly consoleGrant?: string;
+  /** What its daemon responds to calls that aren't the panel's. */
+  readonly daemonRefusal?: RegExp;
+  /** What the panel's own web pages contain, and no others. */
+  readonly ownPage?: RegExp;
+}
+
+type PermittedEndpoint = 'listing' | 'backups' | 'schedules';
+
+/**
+ * A client key has the rights of one account; an application key administers the panel, and the
+ * client API rejects it. Keys of either kind begin with a word, as servers may, too.
+ */
+type KeyPrefixes = Readonly<Partial<Record<'client' | 'application' | 'either', readonly string[]>>>;
+
+export const PTERODACTYL_FACTS = {
+  name: 'pterodactyl',
+  panels: ['Pterodactyl', 'Pelican'],
+  // app/Models/ApiKey.php: Pterodactyl, Pelican, and Pelican until September 2025.
+  keys: { client: ['ptlc_', 'pacc_', 'plcn_'], application: ['ptla_', 'papp_', 'peli_'] },
+  daemons: [],
+  // app/Models/Permission.php.
+  permissions: { backups: 'backup.read', schedules: 'schedule.read' },
+  consolePermission: 'websocket.connect',
+  consoleGrant:
+    "In the panel, open the server → Users → the key's account, and save. Pterodactyl then adds `websocket.connect`, which it doesn't show.",
+  // router/middleware of pterodactyl/wings and pelican/wings.
+  daemonRefusal:
+    /required authorization head(?:er)?s were not present|not authorized to access this endpoint/i,
+  ownPage: /\b(?:SiteConfiguration|PterodactylUser)\b/i,
+} as const satisfies DialectFacts;
+
+export const HYDRODACTYL_FACTS = {
+  ...PTERODACTYL_FACTS,
+  name: 'hydrodactyl',
+  panels: ['Hydrodactyl'],
+  // Pyrodactyl's and its own.
+  keys: { either: ['pyro_', 'hydro_'] },
+  // app/Enums/Daemon/DaemonType.php.
+  daemons: ['wings', 'elytra'],
+} as const satisfies DialectFacts;
+
+/** It has no application API, and gives everybody who may see a server its console's credentials. */
+export const CALAGOPUS_FACTS = {
+  name: 'calagopus',
+  panels: ['Calagopus'],
+  // shared/src/models/user_api_key.rs.
+  keys: { client: ['c7sp_'] },
+  daemons: [],
+  // backend/src/routes/api/client/servers.
+  permissions: { listing: 'servers.read', backups: 'backups.read', schedules: 'schedules.read' },
+} as const satisfies DialectFacts;
+
+const ALL = [PTERODACTYL_FACTS, HYDRODACTYL_FACTS, CALAGOPUS_FACTS] as const;
+
+export const DIALECT_FACTS: readonly DialectFacts[] = ALL;
+
+export type DialectName = (typeof ALL)[number]['name'];
+export const DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);
+
+/** All daemons that paths of servers name. */
+export const DAEMONS = [...new Set(DIALECT_FACTS.flatMap(({ daemons }) => daemons))];
+
+/** The panels of the dialects that have this, as a list for a text. */
+export function panelsWith(isMeant: (facts: DialectFacts) => boolean): string {
+  return inWords(DIALECT_FACTS.filter(isMeant).flatMap(({ panels }) => panels));
+}
+
+/** The last two with `and` between them. */
+export function inWords(names: readonly string[]): string {
+  const [last = '', ...others] = names.toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
+}
+
+/** A permission as the first panel that has it calls it, and in parentheses as others do. */
+export function permissionText(permissionIn: (facts: DialectFacts) => string | undefined): string {
+  const usual = DIALECT_FACTS.map(permissionIn).find((name) => name !== undefined) ?? '';
+  const others = DIALECT_FACTS.filter((facts) => (permissionIn(facts) ?? usual) !== usual).map(
+    (facts) => `\`${permissionIn(facts)}\` in ${inWords(facts.panels)}`,
+  );
+  return others.length === 0 ? `\`${usual}\`` : `\`${usual}\` (${others.join(', ')})`;
+}
+
+/** What to do about a missing permission for consoles. */
+export const CONSOLE_GRANT = [
+  ...new Set(DIALECT_FACTS.flatMap(({ consoleGrant }) => consoleGrant ?? [])),
+].join(' ');
