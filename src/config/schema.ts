@@ -249,8 +249,9 @@ const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE).transform
     origin: panel.origin ?? new URL(panel.url).origin,
     // Without `discover`, the list only adds facts about the configured servers.
     listing: list ?? (limitsFromListing ? { intervalMs: 5 * 60_000 } : undefined),
+    // A key without a value would be lost between threads, and look like a change.
     servers: panel.servers.map(
-      (server): ServerTarget => ({ ...server, panel: panel.name, daemon: server.daemon ?? daemon }),
+      (server): ServerTarget => ({ ...(daemon !== undefined && { daemon }), ...server, panel: panel.name }),
     ),
   }),
 );

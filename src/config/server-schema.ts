@@ -176,4 +176,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
   }).describe('Query the game for its [players](players.md). Default: not queried.'),
   daemon: optional(oneOf(DAEMONS), DAEMONS[0]).describe('As `daemon` of the panel, for this server.'),
   limits: limits.prefault({}).describe('Limits that override those from the panel.'),
-}).transform((entry) => ({ ...entry, uuid: fullId(entry), name: entry.name ?? shortId(entry) }));
+}).transform((entry) => {
+  const uuid = fullId(entry);
+  return { ...entry, ...(uuid !== undefined && { uuid }), name: entry.name ?? shortId(entry) };
+});
