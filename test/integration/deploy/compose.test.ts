@@ -29,6 +29,7 @@ const serviceSchema = z.strictObject({
     .string()
     .regex(/^[a-z./-]+:v?\d+\.\d+\.\d+(?:-rc\.\d+)?(?:@sha256:[0-9a-f]{64})?$/, 'an exact version'),
   build: z.strictObject({ context: z.string() }).optional(),
+  pull_policy: z.literal('never').optional(),
   restart: z.enum(['unless-stopped', 'no']),
   user: z.string().optional(),
   read_only: z.boolean().optional(),
