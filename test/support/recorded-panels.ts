@@ -83,6 +83,8 @@ const fileSchema = z.strictObject({
   version: z.string(),
   repository: z.string(),
   tag: z.string(),
+  /** Whose decoders read it. */
+  dialect: z.string().default('pterodactyl'),
   like: z.string().optional(),
   /** Whether the simulator plays this version, and not a newer one. */
   simulated: z.boolean().default(true),
@@ -160,10 +162,14 @@ export function differences(recorded: unknown, actual: unknown, path = '$'): rea
     return Array.isArray(actual) ? listDifferences(recorded, actual, path) : [differs];
   if (typeof recorded !== 'object' || recorded === null) return Object.is(recorded, actual) ? [] : [differs];
   if (kindOf(actual) !== 'object') return [differs];
-  const [left, right] = [Object.entries(recorded), actual as Record<string, unknown>];
+  const right = actual as Record<string, unknown>;
+  const keyOf = (key: string) =>
+    PLACEHOLDER.test(key) ? (Object.keys(right).find((one) => hasWording(key, one)) ?? key) : key;
+  const left = Object.entries(recorded).map(([key, value]) => [keyOf(key), value] as const);
+  const names = new Set(left.map(([key]) => key));
   const missing = left.filter(([key]) => !(key in right)).map(([key]) => `${path}.${key}: missing`);
   const surplus = Object.keys(right)
-    .filter((key) => !Object.hasOwn(recorded, key))
+    .filter((key) => !names.has(key))
     .map((key) => `${path}.${key}: not in the record`);
   const inside = left
     .filter(([key]) => key in right)

@@ -55,16 +55,35 @@ async function take(on: Simulator, step: Record<string, unknown>): Promise<void>
   }
 }
 
-const KEYS: Readonly<Record<string, string>> = {
-  $ASK_AS_APPLICATION: APPLICATION_KEY,
-  $ASK_WITH_WRONG_KEY: 'ptlc_wrong',
-};
+/** The key that the headers in a variable contain: one of the simulated panel, or as it is written there. */
+function keyIn(headers: string, on: Simulator): string {
+  const [, key = ''] = /Bearer ([^"]+)"/.exec(headers) ?? [];
+  if (key === '$APPLICATION_KEY') return APPLICATION_KEY;
+  return key.startsWith('$') ? on.apiKey : key;
+}
+
+/** The UUID of the server's node, as the server list of Calagopus has it. */
+async function nodeIdOf({ url, apiKey }: Simulator): Promise<string> {
+  const response = await fetch(`${url}/api/client/servers`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+  });
+  const { servers } = (await response.json()) as { servers: { data: { node_uuid: string }[] } };
+  return servers.data[0]?.node_uuid ?? '';
+}
 
 /** Runs a recorded command against the simulated panel. */
-async function run({ command, repeat }: RecordedAnswer, on: Simulator): Promise<Response> {
-  const [, variable = '', path = ''] = /^curl -si (\$\w+) "\$PANEL(\S+)"$/.exec(command) ?? [];
-  const url = on.url + path.replace('$SERVER', on.server('smp').identifier);
-  const headers = { accept: 'application/json', authorization: `Bearer ${KEYS[variable] ?? on.apiKey}` };
+async function run(
+  { variables }: RecordedPanel,
+  { command, repeat }: RecordedAnswer,
+  on: Simulator,
+): Promise<Response> {
+  const [, variable = '', path = ''] = /^curl -si \$(\w+) "\$PANEL(\S+)"$/.exec(command) ?? [];
+  const headers = {
+    accept: 'application/json',
+    authorization: `Bearer ${keyIn(variables[variable] ?? '', on)}`,
+  };
+  const node = path.includes('$NODE') ? await nodeIdOf(on) : '';
+  const url = on.url + path.replace('$SERVER', on.server('smp').identifier).replace('$NODE', node);
   for (let count = 1; count < repeat; count += 1) await (await fetch(url, { headers })).text();
   return fetch(url, { headers });
 }
@@ -144,7 +163,7 @@ describe.each(simulated)('the simulator plays what %s does', (_name, recorded) =
   it.runIf(answers.length > 0).each(answers.map((answer) => [answer.name, answer] as const))(
     'response: %s',
     async (_entry, answer) => {
-      const response = await run(answer, await startAs(recorded, answer));
+      const response = await run(recorded, answer, await startAs(recorded, answer));
       const body = await response.text();
       expect([response.status, body]).toEqual([answer.status, body]);
       for (const [name, value] of Object.entries(answer.headers)) {

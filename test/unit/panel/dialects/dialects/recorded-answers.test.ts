@@ -1,41 +1,55 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../../../../src/domain/telemetry.ts';
 import { refusalError } from '../../../../../src/panel/api.ts';
-import type { PanelRequest } from '../../../../../src/panel/dialect.ts';
-import { PTERODACTYL } from '../../../../../src/panel/dialects/pterodactyl.ts';
+import type { Dialect, PanelRequest } from '../../../../../src/panel/dialect.ts';
+import { DIALECTS } from '../../../../../src/panel/dialects/dialects.ts';
 import {
   plain,
   type RecordedAnswer,
   type RecordedDialogue,
   type RecordedFrame,
+  type RecordedPanel,
   recordedPanels,
 } from '../../../../support/recorded-panels.ts';
 import { valuesOf } from '../../../../support/samples.ts';
 
-/** The endpoint of a command's path, and the request that reads its response. */
-const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, PanelRequest<unknown>])[] = [
-  [/\/account"/, 'account', PTERODACTYL.requests.account({})],
-  [/\/websocket"/, 'websocket', PTERODACTYL.requests.websocket({ id: 'server' })],
-  [/\/resources"/, 'resources', PTERODACTYL.requests.resources({ id: 'server' })],
-  [/\/backups["?]/, 'backups', PTERODACTYL.requests.backups({ id: 'server', page: 1 })],
-  [/\/schedules"/, 'schedules', PTERODACTYL.requests.schedules({ id: 'server' })],
-  [/\/nodes[?"]/, 'nodes', PTERODACTYL.requests.nodes({})],
-  [/\/api\/client[?"]/, 'listing', PTERODACTYL.requests.listing({ page: 1, perPage: 100 })],
+/** The endpoint of a command's path, and the request of a dialect that reads its response. */
+const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, (dialect: Dialect) => PanelRequest<unknown>])[] = [
+  [/\/servers\/nodes\/[^/]+\/resources"/, 'resources', (dialect) => ofNode(dialect)],
+  [/\/account"/, 'account', ({ requests }) => requests.account({})],
+  [/\/websocket"/, 'websocket', ({ requests }) => requests.websocket({ id: 'server' })],
+  [/\/resources"/, 'resources', ({ requests }) => requests.resources({ id: 'server' })],
+  [/\/backups["?]/, 'backups', ({ requests }) => requests.backups({ id: 'server', page: 1 })],
+  [/\/schedules["?]/, 'schedules', ({ requests }) => requests.schedules({ id: 'server' })],
+  [/\/nodes[?"]/, 'nodes', ({ requests }) => requests.nodes({})],
+  [
+    /\/api\/client(?:\/servers)?[?"]/,
+    'listing',
+    ({ requests }) => requests.listing({ page: 1, perPage: 100 }),
+  ],
 ];
 
-function endpointOf({ command }: RecordedAnswer) {
-  return ENDPOINTS.find(([path]) => path.test(command));
+function ofNode({ name, resourcesOfNode }: Dialect): PanelRequest<unknown> {
+  if (resourcesOfNode === undefined) throw new Error(`${name} has no list of a node's resources`);
+  return resourcesOfNode('node');
+}
+
+/** The dialect that a recorded panel speaks. */
+function dialectOf({ dialect }: RecordedPanel): Dialect {
+  const found = DIALECTS.find(({ name }) => name === dialect);
+  if (found === undefined) throw new Error(`no dialect ${dialect}`);
+  return found;
 }
 
 /** What the decoders make of the response. */
-function readAnswer(answer: RecordedAnswer): unknown {
-  const [, endpoint, request] = endpointOf(answer) ?? [];
-  if (endpoint === undefined || request === undefined) throw new Error(`no decoder for ${answer.command}`);
+function readAnswer(dialect: Dialect, answer: RecordedAnswer): unknown {
+  const [, endpoint, requestIn] = ENDPOINTS.find(([path]) => path.test(answer.command)) ?? [];
+  if (endpoint === undefined || requestIn === undefined) throw new Error(`no decoder for ${answer.command}`);
   const body = plain(answer.body);
-  if (answer.status === 200) return request.decode(body);
+  if (answer.status === 200) return requestIn(dialect).decode(body);
   const { problem } = refusalError({
     endpoint,
-    dialect: PTERODACTYL,
+    dialect,
     request: answer.command,
     status: answer.status,
     contentType: answer.headers['content-type'] ?? 'application/json',
@@ -50,7 +64,8 @@ function readAnswer(answer: RecordedAnswer): unknown {
 
 /** As it can be written in a file. */
 function asJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_key, part: unknown) => part ?? null));
+  const written = (part: unknown) => (part instanceof Map ? Object.fromEntries(part) : (part ?? null));
+  return JSON.parse(JSON.stringify(value, (_key, part: unknown) => written(part)));
 }
 
 /** The frame's text as it was on the wire. */
@@ -59,10 +74,8 @@ function frameOf({ event, args, payload }: RecordedFrame): Buffer {
   return Buffer.from(JSON.stringify(given === undefined ? { event } : { event, args: given }));
 }
 
-const { socket } = PTERODACTYL;
-
 /** The handler's calls that a frame leads to. */
-function readFrame(frame: Buffer): readonly unknown[] {
+function readFrame({ socket }: Dialect, frame: Buffer): readonly unknown[] {
   const calls: unknown[] = [];
   socket.handleFrame(frame, false, {
     telemetry: {},
@@ -80,7 +93,7 @@ function readFrame(frame: Buffer): readonly unknown[] {
 }
 
 /** The cause of what ends or refuses the connection. */
-function causeOf({ frames, close, refused }: RecordedDialogue): string {
+function causeOf({ socket }: Dialect, { frames, close, refused }: RecordedDialogue): string {
   if (refused !== undefined)
     return socket.readUpgradeRefusal({ ...refused, contentType: refused.type }).cause;
   if (close !== undefined) return socket.closeCause(close.code);
@@ -88,13 +101,15 @@ function causeOf({ frames, close, refused }: RecordedDialogue): string {
   return socket.jwtErrorCause(last?.args?.[0] ?? '');
 }
 
-describe.each(recordedPanels())('the decoders read what %s sent', (_name, { answers, sockets }) => {
+describe.each(recordedPanels())('the decoders read what %s sent', (_name, panel) => {
+  const { answers, sockets } = panel;
+  const dialect = dialectOf(panel);
   const read = answers.filter((answer) => answer.read !== undefined || answer.cause !== undefined);
 
   it.runIf(read.length > 0).each(read.map((answer) => [answer.name, answer] as const))(
     'response: %s',
     (_entry, answer) => {
-      const result = readAnswer(answer);
+      const result = readAnswer(dialect, answer);
       if (answer.cause !== undefined) expect(result).toBe(answer.cause);
       else expect(asJson(result)).toMatchObject(plain(answer.read) as object);
     },
@@ -105,14 +120,14 @@ describe.each(recordedPanels())('the decoders read what %s sent', (_name, { answ
     (_entry, dialogue) => {
       const frames = dialogue.frames.map((recorded) => [recorded, frameOf(recorded)] as const);
       const read = frames.filter(([{ read }]) => read !== undefined);
-      expect(read.map(([, frame]) => readFrame(frame))).toMatchObject(
+      expect(read.map(([, frame]) => readFrame(dialect, frame))).toMatchObject(
         read.map(([recorded]) => plain(recorded.read)),
       );
       const noticed = frames.filter(([{ notice }]) => notice !== undefined);
-      expect(noticed.map(([, frame]) => socket.daemonNotice(frame, true) ?? null)).toEqual(
+      expect(noticed.map(([, frame]) => dialect.socket.daemonNotice(frame, true) ?? null)).toEqual(
         noticed.map(([{ notice }]) => notice),
       );
-      if (dialogue.cause !== undefined) expect(causeOf(dialogue)).toBe(dialogue.cause);
+      if (dialogue.cause !== undefined) expect(causeOf(dialect, dialogue)).toBe(dialogue.cause);
     },
   );
 });
