@@ -36,6 +36,22 @@ describe.each(['wings', 'elytra'] as const)('a console on Hydrodactyl, of a serv
   });
 });
 
+it('a console on Calagopus shows the state and the lines, and sends commands and a power action', async () => {
+  await start({
+    panel: 'calagopus',
+    servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }],
+  });
+  const opened = await stage.open({ logs: true, send: ['list'], power: 'restart' });
+  expect(await opened.outcome).toEqual({ code: 0 });
+  expect(opened.notes).toContain('survival is running');
+  expect(opened.lines).toContain('> list');
+  expect(frames()).toEqual([
+    ['send logs', null, true],
+    ['set state', 'restart', true],
+    ['send command', 'list', true],
+  ]);
+});
+
 describe('a console', () => {
   it('shows recent lines, sends commands in order at a pace that nodes accept, and ends when the output is quiet', async () => {
     await start({ servers: [{ name: 'survival', profile: 'idle', consoleLinesPerSecond: 3 }] });

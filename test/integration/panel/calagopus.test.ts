@@ -3,6 +3,7 @@ import { PanelApi } from '../../../src/panel/api.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import { defaultApiKey } from '../../../src/simulator/simulator.ts';
 import { eventually } from '../../support/eventually.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { apiOptions } from './panel-api.ts';
 
@@ -92,6 +93,76 @@ it.each([
       expect.stringContaining(`; the account needs the permission ${permission}; retrying in a day`),
     ]),
   );
+});
+
+describe('an exporter of a Calagopus and one of a Pterodactyl', () => {
+  /** What Calagopus doesn't report: its daemon runs schedules, and doesn't count the disk's reads and writes. */
+  const UNKNOWN = [
+    'gameserver_disk_read_bytes_total one   panel server_id',
+    'gameserver_disk_read_bytes_total two   panel server_id',
+    'gameserver_disk_written_bytes_total one   panel server_id',
+    'gameserver_disk_written_bytes_total two   panel server_id',
+    'gameserver_schedule_next_run_timestamp_seconds one   panel schedule schedule_id server_id',
+    'gameserver_schedule_processing one   panel schedule schedule_id server_id',
+  ];
+
+  const exporterOf = async (kind: 'pterodactyl' | 'calagopus') => {
+    const panel = await simulated({
+      panel: kind,
+      servers: [
+        {
+          name: 'one',
+          backups: [BACKUP],
+          schedules: [{ name: 'nightly', everyMs: 1 }],
+          players: { max: 20 },
+        },
+        { name: 'two', profile: 'offline' },
+        { name: 'suspended', profile: 'suspended' },
+      ],
+    });
+    const exporter = await observed({
+      yaml: yamlOf(panel, ['discover: true', 'backups: true', 'schedules: true']),
+    });
+    await exporter.until('gameserver_exporter_sockets', { state: 'streaming' }, 2);
+    await exporter.until('gameserver_backups', { server: 'one' }, 1);
+    return exporter;
+  };
+
+  /** The series without their values, and without those of labels whose values are the panel's own. */
+  const seriesOf = (text: string) =>
+    parseExposition(text).flatMap(({ series }) =>
+      series.map(({ name, labels: { server = '', state = '', reason = '', ...labels } }) =>
+        [name, server, state, reason, ...Object.keys(labels).sort()].join(' '),
+      ),
+    );
+
+  it('have the same series, except for what a Calagopus does not know', async () => {
+    const [usual, other] = await Promise.all([exporterOf('pterodactyl'), exporterOf('calagopus')]);
+    await eventually(async () => {
+      const [expected, shown] = [seriesOf(await usual.scrape()), seriesOf(await other.scrape())];
+      expect(shown.filter((series) => !expected.includes(series))).toEqual([]);
+      expect(expected.filter((series) => !shown.includes(series))).toEqual(UNKNOWN);
+    });
+  });
+
+  it('have the same fields in their JSON, except for the disk', async () => {
+    const fields = async ({ url }: { readonly url: string }) => {
+      const { servers } = (await (await fetch(`${url}/api/v1/servers`)).json()) as { servers: object[] };
+      return servers.map((server) => Object.keys(server).sort());
+    };
+    const [usual, other] = await Promise.all([exporterOf('pterodactyl'), exporterOf('calagopus')]);
+    await eventually(async () => {
+      const [expected, shown] = [await fields(usual), await fields(other)];
+      const missing = expected.map((names, at) => names.filter((name) => !shown[at]?.includes(name)));
+      expect([...new Set(missing.flat())]).toEqual(['disk_read_bytes_total', 'disk_written_bytes_total']);
+      expect(shown.flat().filter((name) => !expected.flat().includes(name))).toEqual([]);
+    });
+    const page = await fetch(other.url, { headers: { accept: 'text/html' } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('text/html'),
+    ]);
+  });
 });
 
 describe('the calls of a Calagopus', () => {

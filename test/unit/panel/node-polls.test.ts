@@ -166,6 +166,54 @@ describe('a list that fails', () => {
   });
 });
 
+describe('a list that hangs', () => {
+  const TIMEOUT_MS = 25_000;
+
+  /** Polls a server whose list hangs until its time-out; the result is when its resources came. */
+  const polled = async (one: ServerAddress): Promise<number> => {
+    const startedAt = clock.now();
+    await poll(one);
+    return clock.now() - startedAt;
+  };
+
+  beforeEach(async () => {
+    for (const id of ['e', 'f', 'g']) await poll(server(id, 'node-b'));
+    await begin();
+    gate = new Promise((_, reject) => {
+      clock.schedule(TIMEOUT_MS, () => reject(new Error('timed out')));
+    });
+  });
+
+  it("holds its node's polls until its time-out, once, and no poll of another node", async () => {
+    const first = Promise.all(['a', 'b'].map((id) => polled(server(id))));
+    await clock.advance(5_000);
+    const late = polled(server('c'));
+    gate = undefined;
+    listed = ['e', 'f', 'g'];
+    expect(await polled(server('e', 'node-b'))).toBe(0);
+    await clock.advance(TIMEOUT_MS);
+    expect(await first).toEqual([TIMEOUT_MS, TIMEOUT_MS]);
+    expect(await late).toBe(TIMEOUT_MS - 5_000);
+    expect(requests).toEqual(['list for a', 'list for e', 'a', 'b', 'c']);
+  });
+
+  it('is followed by polls that wait for nothing, for five minutes', async () => {
+    const first = polled(server('a'));
+    await clock.advance(TIMEOUT_MS);
+    await first;
+    const failedAt = clock.now();
+    for (let half = 0; half < 10; half += 1) {
+      for (const id of ['a', 'b', 'c']) expect(await polled(server(id))).toBe(0);
+      await clock.advance(30_000);
+    }
+    expect(clock.now() - failedAt).toBe(300_000);
+    expect(requests.filter((one) => one.startsWith('list'))).toEqual(['list for a']);
+    gate = undefined;
+    expect(await polled(server('a'))).toBe(0);
+    expect(requests.at(-1)).toBe('list for a');
+  });
+});
+
 it('forgets a node that no server has any more', async () => {
   await begin();
   polls.keepNodes(new Set(['node-b']));
