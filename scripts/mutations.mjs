@@ -63,7 +63,7 @@ export const MUTATIONS = [
   [
     'a node with an outage the other way needs no proof',
     SUSPICION,
-    'if (isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();',
+    'if (isBlamed(isSockets ? nodePolls(node) : nodeSockets(node))) return tally.newestProblem();',
     '',
   ],
   [
@@ -164,8 +164,8 @@ export const MUTATIONS = [
   [
     "an outage of sockets concerns the node's polls",
     TALLIES,
-    "subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node)",
-    'socketsOf(node)',
+    "subject.startsWith('sockets ') ? nodePolls(node) : nodeSockets(node)",
+    'nodeSockets(node)',
   ],
   ['an outage of a node changes what is explained', TALLIES, 'tally.explanationChanged(node);', ''],
   ['excused failures are not the panel’s either', TALLIES, "this.of('panel').excuse(path);", ''],

@@ -232,7 +232,7 @@ export class ScriptedPanel implements PanelCalls {
     return Promise.resolve();
   }
 
-  nodeOf(id: string): string {
+  nodeFor(id: string): string {
     return this.#server(id).node;
   }
 

@@ -7,10 +7,10 @@ import type { TrialCall } from '../../src/panel/health/trial-call.ts';
 import {
   CHANNELS,
   NO_SERVER,
+  nodePolls,
+  nodeSockets,
   type Path,
-  pollsOf,
   type Subject,
-  socketsOf,
 } from '../../src/panel/subjects.ts';
 import { StillClock } from './still-clock.ts';
 
@@ -22,7 +22,7 @@ export interface Layout {
 
 export const serverOf = (index: number) =>
   `${index.toString(16).padStart(8, '0')}-259b-452e-8b4e-cecc464142ca`;
-export const nodeOf = (index: number, { nodes }: Layout) => `node-${index % nodes}`;
+export const nodeName = (index: number, { nodes }: Layout) => `node-${index % nodes}`;
 
 /** What lies between two outcomes. */
 const STEP_MS = 0.01;
@@ -43,7 +43,7 @@ export class FailingHealth {
     this.#layout = layout;
     this.#path = path;
     const ids = Array.from({ length: layout.servers }, (_, index) => index);
-    this.#asked = new Map(ids.map((index) => [serverOf(index), { node: nodeOf(index, layout) }]));
+    this.#asked = new Map(ids.map((index) => [serverOf(index), { node: nodeName(index, layout) }]));
     this.health = new Health({
       clock,
       random: Math.random,
@@ -82,7 +82,7 @@ export class FailingHealth {
       await settled();
     }
     for (let node = 0; node < this.#layout.nodes; node += 1)
-      this.expect(socketsOf(`node-${node}`), pollsOf(`node-${node}`));
+      this.expect(nodeSockets(`node-${node}`), nodePolls(`node-${node}`));
   }
 
   /** Every server's call fails for this cause until that is blamed on this subject. */
@@ -119,7 +119,8 @@ export class FailingHealth {
       const node = this.health.asked(channel, server)?.node;
       if (this.health.last(channel, server) !== undefined) known += 1;
       if (node === undefined) continue;
-      for (const subject of [socketsOf(node), pollsOf(node)]) if (this.health.isBlamed(subject)) known += 1;
+      for (const subject of [nodeSockets(node), nodePolls(node)])
+        if (this.health.isBlamed(subject)) known += 1;
     }
     return known;
   }

@@ -4,7 +4,7 @@ import { RateLimit } from '../../src/panel/scheduler/rate-limit.ts';
 import { PLACES } from '../../src/panel/scheduler/rules.ts';
 import { Scheduler, type SchedulerOptions } from '../../src/panel/scheduler/scheduler.ts';
 import { deferred } from '../../test/support/deferred.ts';
-import { type Layout, nodeOf, serverOf, settled } from './failing-health.ts';
+import { type Layout, nodeName, serverOf, settled } from './failing-health.ts';
 import { StillClock } from './still-clock.ts';
 
 /** A call that runs until it is ended. */
@@ -62,7 +62,7 @@ export class WaitingCalls {
   async all(one: (index: number) => Partial<Call>): Promise<void> {
     for (let index = 0; index < this.layout.servers; index += 1) {
       this.run(serverOf(index), {
-        node: () => nodeOf(index, this.layout),
+        node: () => nodeName(index, this.layout),
         deadline: 1_000 + ((index * 7_919) % this.layout.servers),
         ...one(index),
       });

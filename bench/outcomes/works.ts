@@ -1,6 +1,6 @@
 /** Outcomes and starts of calls, each beside a fleet that has an outage, or that waits. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CHANNELS, pathOf, socketsOf } from '../../src/panel/subjects.ts';
+import { CHANNELS, nodeSockets, pathSubject } from '../../src/panel/subjects.ts';
 import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
 import { FailingHealth, type Layout, serverOf, settled } from './failing-health.ts';
 import { type Begun, FREE_NODE, WaitingCalls } from './waiting-calls.ts';
@@ -95,7 +95,7 @@ const OUTCOMES: readonly LayoutWork[] = [
     what: 'a token times out or the list works, the path with an outage',
     measure: async (layout) => {
       const world = new FailingHealth(layout, 'websocket');
-      await world.callsFail('timeout', pathOf('websocket'));
+      await world.callsFail('timeout', pathSubject('websocket'));
       const cost = await medianCost(
         costPerRun(() => {
           world.callEnds(world.server(), 'timeout');
@@ -146,7 +146,7 @@ const OUTCOMES: readonly LayoutWork[] = [
     measure: (layout) =>
       medianCost(async () => {
         const world = new FailingHealth(layout, 'websocket');
-        await world.callsFail('timeout', pathOf('websocket'));
+        await world.callsFail('timeout', pathSubject('websocket'));
         return costOf(() => {
           world.callEnds(world.server());
           // Decided with the next outcome.
@@ -195,7 +195,7 @@ async function startsAndEnds(begun: Begun): Promise<void> {
   await begun.result;
 }
 
-const HELD = { subject: pathOf('backups'), until: Number.POSITIVE_INFINITY } as const;
+const HELD = { subject: pathSubject('backups'), until: Number.POSITIVE_INFINITY } as const;
 
 const STARTS: readonly LayoutWork[] = [
   {
@@ -215,7 +215,7 @@ const STARTS: readonly LayoutWork[] = [
     measure: async (layout) => {
       const world = new WaitingCalls(layout, (call) => {
         const node = call.node();
-        return node === undefined || node === FREE_NODE ? undefined : { ...HELD, subject: socketsOf(node) };
+        return node === undefined || node === FREE_NODE ? undefined : { ...HELD, subject: nodeSockets(node) };
       });
       await world.all(() => ({}));
       return perCall(world, () => startsAndEnds(world.run('urgent', { path: 'listing' })));

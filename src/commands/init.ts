@@ -18,7 +18,7 @@ import { listed } from '../domain/sentences.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import { toProblem } from '../panel/api.ts';
-import { allowedOf } from '../panel/scheduler/rate-limit.ts';
+import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure, invocation, shellWord } from './command-line.ts';
@@ -190,7 +190,7 @@ async function chooseExpected(
   try {
     return await alwaysRunning(servers, {
       asker,
-      mostAsked: allowedOf(limitPerMinute),
+      mostAsked: madePerMinute(limitPerMinute),
       isRunning: async ({ uuid }) => {
         const { value } = await api.get('resources', { id: uuid }, signal);
         return value.sample?.state === 'running';
@@ -297,6 +297,7 @@ async function look(panel: PanelConfig, type: ListingType | undefined, signal: A
     const problem = complete ? undefined : blamedProblem('panel', toProblem(walk.problem));
     // Without the account, only a name is missing.
     const account = problem ? undefined : await api.get('account', {}, signal).catch(() => undefined);
+    limitPerMinute ??= api.defaultPerMinute;
     return { servers, problem, account: account?.value, limitPerMinute };
   } finally {
     await api.close();
@@ -333,7 +334,7 @@ function written(
 
 ${page.wrapped(accountText, '  account  ')}
 ${page.wrapped(serverText, '  servers  ')}
-${page.wrapped(limitText(known, allowedOf(known), false), '  limit    ')}
+${page.wrapped(limitText(known, madePerMinute(known), false), '  limit    ')}
 
 ${page.wrapped(`Wrote ${files} (readable only by you)`)}
 

@@ -231,7 +231,7 @@ export class ConsoleRun {
     const { machine } = this.#session;
     const token = 'token' in machine ? machine.token : undefined;
     const { codec } = this.#options.sockets;
-    const permissions = codec.permissionsOf(token?.value ?? '') ?? ['*'];
+    const permissions = codec.readPermissions(token?.value ?? '') ?? ['*'];
     if (permissions.includes(permission) || permissions.includes('*')) return undefined;
     return `the key's account lacks the permission ${permission} for this server`;
   }

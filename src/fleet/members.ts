@@ -5,7 +5,7 @@ import type { KeptServer } from '../domain/kept.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
-import { nodeOf } from '../panel/subjects.ts';
+import { subjectNode } from '../panel/subjects.ts';
 import { type PollIntervals, polledStalenessMs } from '../session/poll.ts';
 import { Session } from '../session/session.ts';
 import type {
@@ -196,7 +196,7 @@ export class Members {
   /** What happened to the panel concerns these sessions. */
   #panelChanged(change: PanelChange): void {
     if (change.of === 'subject') {
-      const node = nodeOf(change.subject);
+      const node = subjectNode(change.subject);
       this.#walks.walk(node === undefined ? this.#begun : this.#index.onNode(node));
     } else if (change.of === 'trial') {
       const member = this.#index.withId(change.server);

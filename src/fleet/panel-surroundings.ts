@@ -3,7 +3,7 @@
 import type { CauseCode } from '../domain/problems.ts';
 import { type Clock, NEVER } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { nodeOf, pathOf, pollsOf, type Subject, socketsOf } from '../panel/subjects.ts';
+import { nodePolls, nodeSockets, pathSubject, type Subject, subjectNode } from '../panel/subjects.ts';
 import type { SessionRecord } from '../session/session-context.ts';
 
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
@@ -42,13 +42,13 @@ export class PanelSurroundings {
       listedAt: this.listedAt,
       sockets: {
         heldBy: gateway.socketHold(node),
-        panelJudgedAt: this.#judgedAt('panel', pathOf('websocket'), 'consoles'),
-        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(socketsOf(node)),
+        panelJudgedAt: this.#judgedAt('panel', pathSubject('websocket'), 'consoles'),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodeSockets(node)),
       },
       polls: {
         heldBy: gateway.pollHold(node),
-        panelJudgedAt: this.#judgedAt('panel', pathOf('resources')),
-        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(pollsOf(node)),
+        panelJudgedAt: this.#judgedAt('panel', pathSubject('resources')),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodePolls(node)),
       },
       mayConnect: gateway.mayConnect(target.id, node),
       hasTokenRoom: gateway.hasTokenRoom(target.id),
@@ -64,7 +64,7 @@ export class PanelSurroundings {
     const nodes = new Set(records.map(({ node = '' }) => node));
     for (const node of this.#recoveredOnNode.keys()) if (!nodes.has(node)) this.#recoveredOnNode.delete(node);
     for (const subject of this.#judged.keys()) {
-      const node = nodeOf(subject);
+      const node = subjectNode(subject);
       if (node !== undefined && !nodes.has(node)) this.#judged.delete(subject);
     }
   }

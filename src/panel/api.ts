@@ -105,6 +105,11 @@ export class PanelApi {
     }
   }
 
+  /** The limit in calls per minute of a panel that reports none, if it is known. */
+  get defaultPerMinute(): number | undefined {
+    return this.#dialect.current.rate.defaultPerMinute;
+  }
+
   /** Does the panel list the resources of all of a node's servers? */
   get hasResourcesOfNode(): boolean {
     return this.#dialect.current.resourcesOfNode !== undefined;
@@ -332,7 +337,7 @@ export function refusalError(refusal: HttpRefusal): PanelError {
     form === 'foreign' && cloudflareMeaning(status),
   ];
   const problem: Problem = {
-    cause: causeOf(refusal, body),
+    cause: refusalCause(refusal, body),
     detail: parts.filter(Boolean).join(': '),
     retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
   };
@@ -345,7 +350,7 @@ export function refusalError(refusal: HttpRefusal): PanelError {
 }
 
 /** Only a response in the panel's own form shows anything about a server. */
-function causeOf(refusal: HttpRefusal, body: ErrorBody): CauseCode {
+function refusalCause(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   const { endpoint, status, apiKey, dialect } = refusal;
   const isForeign = body.form === 'foreign';
   if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';

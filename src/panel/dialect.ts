@@ -288,7 +288,7 @@ export interface SocketCodec {
   /** Why a node responded to this token with `jwt error`. */
   readonly jwtErrorCause: (message: string, token?: string) => CauseCode;
   /** The permissions that a token lists; undefined if it can't be read. */
-  readonly permissionsOf: (token: string) => readonly string[] | undefined;
+  readonly readPermissions: (token: string) => readonly string[] | undefined;
 }
 
 /** What the far end can be asked to do with a server (`set state`). */

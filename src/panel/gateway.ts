@@ -22,7 +22,7 @@ import type {
   ServerAddress,
 } from './dialect.ts';
 import { type CallEnded, Health, type HealthChange, type PanelUse } from './health/health.ts';
-import { holdOf, mayConnect } from './health/holds.ts';
+import { findHold, mayConnect } from './health/holds.ts';
 import type { SocketTrial } from './health/socket-trials.ts';
 import { type ListOfNode, NodePolls } from './node-polls.ts';
 import { PanelLog } from './panel-log.ts';
@@ -35,13 +35,13 @@ import { SocketAddresses } from './socket-addresses.ts';
 import {
   type Channel,
   NO_SERVER,
-  nodeOf,
+  nodePolls,
+  nodeSockets,
   PATHS,
   type Path,
-  pathOf,
-  pollsOf,
+  pathSubject,
   type Subject,
-  socketsOf,
+  subjectNode,
 } from './subjects.ts';
 import { trialCalls } from './trial-calls.ts';
 
@@ -119,7 +119,7 @@ export class Gateway {
       clock,
       panel,
       limit: account.limit,
-      holds: (call) => holdOf(call, this.#health),
+      holds: (call) => findHold(call, this.#health),
       isBlamed: (subject) => this.#health.isBlamed(subject),
       isRejected: (error) => error instanceof PanelError && error.status === 401,
       inTurn: options.inTurn,
@@ -168,7 +168,7 @@ export class Gateway {
     const ofPanel = this.#health.reading('panel');
     if (ofPanel !== undefined) return [ofPanel];
     const ofPaths = PATHS.map((path) => {
-      const problem = this.#problemOf(pathOf(path)) && this.#health.reading(pathOf(path));
+      const problem = this.#problemOf(pathSubject(path)) && this.#health.reading(pathSubject(path));
       return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
     });
     const { clock } = this.#options;
@@ -266,22 +266,22 @@ export class Gateway {
 
   /** Why no socket of this node is opened now: a problem of panel, path, account or node. */
   socketHold(node: string | undefined): Problem | undefined {
-    const ofNode = node === undefined ? [] : [socketsOf(node)];
+    const ofNode = node === undefined ? [] : [nodeSockets(node)];
     return (
-      this.#health.problemOf('panel', pathOf('websocket'), 'consoles', ...ofNode) ??
+      this.#health.problemOf('panel', pathSubject('websocket'), 'consoles', ...ofNode) ??
       pauseProblem(this.#rate.limit, this.#options.clock, 'websocket')
     );
   }
 
   /** Why servers of this node aren't polled for now. */
   pollHold(node: string | undefined): Problem | undefined {
-    const ofNode = node === undefined ? [] : [pollsOf(node)];
-    return this.#health.problemOf('panel', pathOf('resources'), ...ofNode);
+    const ofNode = node === undefined ? [] : [nodePolls(node)];
+    return this.#health.problemOf('panel', pathSubject('resources'), ...ofNode);
   }
 
   /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
   nodeProblem(node: string): ProblemReading | undefined {
-    return this.#health.reading(socketsOf(node), pollsOf(node));
+    return this.#health.reading(nodeSockets(node), nodePolls(node));
   }
 
   budget(): BudgetReading {
@@ -337,7 +337,7 @@ export class Gateway {
 
   /** A missing optional server list is no problem, and discovery reports one of a required list. */
   #problemOf(subject: Subject): Problem | undefined {
-    const isSilent = subject === pathOf('listing') && this.#health.listing !== 'required';
+    const isSilent = subject === pathSubject('listing') && this.#health.listing !== 'required';
     return isSilent ? undefined : this.#health.problemOf(subject);
   }
 
@@ -416,8 +416,8 @@ export class Gateway {
   #healthChanged(change: HealthChange): void {
     if (change.of === 'subject') {
       const { subject } = change;
-      const node = nodeOf(subject);
-      if (node !== undefined && subject === socketsOf(node) && this.#health.isBlamed(subject))
+      const node = subjectNode(subject);
+      if (node !== undefined && subject === nodeSockets(node) && this.#health.isBlamed(subject))
         this.#scheduler.doubt(node);
       this.#scheduler.holdChanged(subject, node);
       if (node === undefined && this.health !== 'unknown')
@@ -432,7 +432,7 @@ export class Gateway {
 
   /** A pause of the path began or ended. */
   #pathChanged(path: Path): void {
-    this.#emit({ of: 'subject', subject: pathOf(path) });
+    this.#emit({ of: 'subject', subject: pathSubject(path) });
   }
 
   #emit(change: PanelChange): void {

@@ -5,14 +5,14 @@ import type { Problem } from '../domain/problems.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { PanelApiOptions } from './api.ts';
 import type { Pause, RateLimit } from './scheduler/rate-limit.ts';
-import { PATHS, pathOf, type Subject } from './subjects.ts';
+import { PATHS, pathSubject, type Subject } from './subjects.ts';
 
 export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel' | 'baseUrl'> {
   readonly log: Logger;
 }
 
 /** What is logged; nodes are logged with their servers. */
-const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathOf)];
+const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathSubject)];
 
 /** A problem that comes and goes is logged this often. */
 const REPEATED_EVERY_MS = 60_000;
@@ -93,7 +93,7 @@ export class PanelLog {
   #write(topic: Subject, problem: Problem | undefined, before: Problem | undefined): void {
     const { log, panel } = this.#options;
     const subject = `panel ${panel} (${this.#url})`;
-    const path = PATHS.find((one) => pathOf(one) === topic);
+    const path = PATHS.find((one) => pathSubject(one) === topic);
     const fields = { panel, url: this.#url, ...(path && { endpoint: path }) };
     if (problem === undefined) {
       const ofPanel =

@@ -7,13 +7,13 @@ export class SocketAddresses {
   /** Does the panel still give this address for the node's sockets, as far as is known? */
   isCurrent(node: string | undefined, url: string): boolean {
     const address = node === undefined ? undefined : this.#addresses.get(node);
-    return address === undefined || address === addressOf(url);
+    return address === undefined || address === urlAddress(url);
   }
 
   /** The panel gave this address; returns whether the node had another one before. */
   note(node: string | undefined, url: string): boolean {
     if (node === undefined || !URL.canParse(url)) return false;
-    const address = addressOf(url);
+    const address = urlAddress(url);
     const before = this.#addresses.get(node);
     this.#addresses.set(node, address);
     return before !== undefined && before !== address;
@@ -25,7 +25,7 @@ export class SocketAddresses {
   }
 }
 
-function addressOf(url: string): string {
+function urlAddress(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
 }

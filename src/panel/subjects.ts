@@ -18,21 +18,21 @@ const SUBJECT_OF_PATH = Object.fromEntries(PATHS.map((path) => [path, `path ${pa
   readonly [P in Path]: `path ${P}`;
 };
 
-export const pathOf = (path: Path): Subject => SUBJECT_OF_PATH[path];
+export const pathSubject = (path: Path): Subject => SUBJECT_OF_PATH[path];
 /** A node's sockets, and its polls as the panel makes them. */
-export const socketsOf = (node: string): Subject => `sockets ${node}`;
-export const pollsOf = (node: string): Subject => `polls ${node}`;
+export const nodeSockets = (node: string): Subject => `sockets ${node}`;
+export const nodePolls = (node: string): Subject => `polls ${node}`;
 
 /** The node of a subject; undefined if it isn't a node's. */
-export function nodeOf(subject: Subject): string | undefined {
+export function subjectNode(subject: Subject): string | undefined {
   if (subject.startsWith('sockets ')) return subject.slice('sockets '.length);
   return subject.startsWith('polls ') ? subject.slice('polls '.length) : undefined;
 }
 
-const CHANNEL_OF_PATH = new Map<Subject, Channel>(PATHS.map((path) => [pathOf(path), path]));
+const CHANNEL_OF_PATH = new Map<Subject, Channel>(PATHS.map((path) => [pathSubject(path), path]));
 
 /** Where the subject fails; the panel is asked on several channels. */
-export function channelOf(subject: Subject): Channel {
+export function subjectChannel(subject: Subject): Channel {
   if (subject === 'consoles') return 'websocket';
   if (subject.startsWith('sockets ')) return 'sockets';
   return CHANNEL_OF_PATH.get(subject) ?? 'resources';

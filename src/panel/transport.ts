@@ -245,27 +245,27 @@ function readProxy(text: string, setting: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw proxyError(`${setting} is not a proxy's address: expected the form http://proxy.example.com:3128`);
-  for (const secret of secretsOf(url)) KNOWN_SECRETS.add(secret);
-  const { user, password, login } = credentialsOf(url);
+  for (const secret of urlSecrets(url)) KNOWN_SECRETS.add(secret);
+  const { user, password, login } = urlCredentials(url);
   const authorization = user + password === '' ? undefined : `Basic ${login}`;
   return { origin: url.origin, headers: { 'proxy-authorization': authorization }, setting };
 }
 
-function credentialsOf(url: URL) {
+function urlCredentials(url: URL) {
   const [user = '', password = ''] = [url.username, url.password].map(unescape);
   return { user, password, login: Buffer.from(`${user}:${password}`).toString('base64') };
 }
 
 // A username is not a secret, unless it stands alone.
-function secretsOf(url: URL): readonly string[] {
-  const { user, password, login } = credentialsOf(url);
+function urlSecrets(url: URL): readonly string[] {
+  const { user, password, login } = urlCredentials(url);
   return user + password === '' ? [] : [password || user, login];
 }
 
 /** The secrets in a proxy's address, as a text may repeat them; none if it isn't an address. */
 export function proxySecrets(address: string): readonly string[] {
   const whole = withScheme(address);
-  return URL.canParse(whole) ? secretsOf(new URL(whole)) : [];
+  return URL.canParse(whole) ? urlSecrets(new URL(whole)) : [];
 }
 
 /** How to connect to a proxy; the timeout covers everything up to its response. */

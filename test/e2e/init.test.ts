@@ -117,6 +117,8 @@ Wrote config.yaml and panel-key (readable only by you)
     const { code, stdout } = await outcome(['init', '--url', calagopus.url, '--key-file', 'given']);
     expect(code).toBe(0);
     expect(stdout).toContain('  account  operator\n  servers  2: alpha, beta\n');
+    // 360 in 30 s, which it reports only with a 429.
+    expect(stdout).toMatch(/limit {4}720 calls per minute/);
     expect(await outcome(['doctor'])).toMatchObject({ code: 0 });
     await calagopus.stop();
   });

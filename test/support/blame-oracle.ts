@@ -8,13 +8,13 @@ import { type Outage, suspected, trialGapMs } from '../../src/panel/health/outag
 import type { AskedServer, Outcome } from '../../src/panel/health/outcome.ts';
 import {
   type Channel,
-  channelOf,
-  nodeOf,
+  nodePolls,
+  nodeSockets,
   PATHS,
-  pathOf,
-  pollsOf,
+  pathSubject,
   type Subject,
-  socketsOf,
+  subjectChannel,
+  subjectNode,
 } from '../../src/panel/subjects.ts';
 
 /** A server on one channel. */
@@ -71,7 +71,7 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   for (const [subject, outage] of state.outages) {
     const tally = tallies.get(subject);
     if (tally !== undefined && tally.worksAt < outage.suspectedAt) outages.set(subject, outage);
-    else if (nodeOf(subject) === undefined) ended.set(subject, endOf(subject, outage, ended, now));
+    else if (subjectNode(subject) === undefined) ended.set(subject, endOf(subject, outage, ended, now));
   }
   for (const [subject, tally] of tallies) {
     if (outages.has(subject) || tally.failed.length === 0) continue;
@@ -126,8 +126,8 @@ export function trialServer(
   random: () => number,
   mayTry: (server: string) => boolean = () => true,
 ): string | undefined {
-  const channel = channelOf(subject);
-  const node = nodeOf(subject);
+  const channel = subjectChannel(subject);
+  const node = subjectNode(subject);
   // On these nodes, a failure may be the node's.
   const failing = new Set<string | undefined>();
   for (const { asked, last } of node === undefined ? cells[channel].values() : [])
@@ -186,7 +186,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
   };
   const explainedUntil = (subject: Subject) => ended.get(subject)?.explainsUntil ?? NEVER;
   for (const path of PATHS) {
-    const subject = pathOf(path);
+    const subject = pathSubject(path);
     const until = Math.max(explainedUntil('panel'), explainedUntil(subject));
     for (const { asked, last: found } of cells[path].values()) {
       const { node } = asked;
@@ -195,7 +195,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
       if (problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
         panel.failed.push({ ...last, problem, node });
       add(subject, node, last, 'path');
-      if (path === 'resources' && node !== undefined) add(pollsOf(node), node, last, 'node');
+      if (path === 'resources' && node !== undefined) add(nodePolls(node), node, last, 'node');
       if (path === 'websocket') add('consoles', node, last, 'console');
     }
   }
@@ -203,7 +203,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     const consoles = tallies.get('consoles');
     if (own?.streams === true && consoles !== undefined) consoles.worksAt = Number.POSITIVE_INFINITY;
     if (asked.node === undefined) continue;
-    add(socketsOf(asked.node), asked.node, lastOf('sockets', server, cells), 'node');
+    add(nodeSockets(asked.node), asked.node, lastOf('sockets', server, cells), 'node');
   }
   return tallies;
 }
@@ -222,8 +222,8 @@ type Outages = BlameState['outages'];
 function suspicion(subject: Subject, tally: Tally, cells: Cells, outages: Outages): Problem | undefined {
   if (subject === 'panel') return newest(tally.failed);
   if (subject === 'consoles') return ofConsoles(tally, cells);
-  const channel = channelOf(subject);
-  const node = nodeOf(subject);
+  const channel = subjectChannel(subject);
+  const node = subjectNode(subject);
   return node === undefined
     ? ofPath(channel, tally, cells, outages)
     : ofNode(node, channel, tally, cells, outages);
@@ -232,8 +232,8 @@ function suspicion(subject: Subject, tally: Tally, cells: Cells, outages: Outage
 function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outages: Outages) {
   const [path, otherWay] =
     channel === 'sockets'
-      ? (['websocket', pollsOf(node)] as const)
-      : (['resources', socketsOf(node)] as const);
+      ? (['websocket', nodePolls(node)] as const)
+      : (['resources', nodeSockets(node)] as const);
   // If the other way to the node has an outage, the next failure says the same.
   if (isBlamed(outages, otherWay)) return newest(tally.failed);
   const needed = Math.min(SERVERS_NEEDED, tally.asked);
@@ -248,7 +248,7 @@ function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Pr
   // A node with an outage explains why its servers fail.
   const failed = tally.failed.filter(
     ({ node }) =>
-      node === undefined || !(isBlamed(outages, socketsOf(node)) || isBlamed(outages, pollsOf(node))),
+      node === undefined || !(isBlamed(outages, nodeSockets(node)) || isBlamed(outages, nodePolls(node))),
   );
   if (failed.length < Math.min(SERVERS_NEEDED, tally.asked)) return undefined;
   const nodes = new Set(failed.map(({ node }) => node));

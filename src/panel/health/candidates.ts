@@ -149,7 +149,7 @@ export class Candidates {
   #poolChanged(pool: Pool): void {
     if (pool.isWell) this.#well.put(pool.well, pool.lot);
     else this.#well.delete(pool.well);
-    if (!pool.isEmpty) this.#all.put(pool.all, rankOf(pool));
+    if (!pool.isEmpty) this.#all.put(pool.all, poolRank(pool));
     else {
       this.#all.delete(pool.all);
       this.#pools.delete(pool.node);
@@ -162,6 +162,6 @@ function rankOfWorking(streams: boolean): number {
 }
 
 /** Servers that stream are no better than others here: their node has failures. */
-function rankOf({ open }: Pool): number {
+function poolRank({ open }: Pool): number {
   return open.first === undefined ? Number.POSITIVE_INFINITY : Math.max(open.first.rank, NEVER_FAILED);
 }

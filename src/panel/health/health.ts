@@ -4,7 +4,15 @@ import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import { Ranking } from '../ranking.ts';
-import { type Channel, channelOf, NO_SERVER, nodeOf, type Path, pathOf, type Subject } from '../subjects.ts';
+import {
+  type Channel,
+  NO_SERVER,
+  type Path,
+  pathSubject,
+  type Subject,
+  subjectChannel,
+  subjectNode,
+} from '../subjects.ts';
 import { round } from './canaries.ts';
 import { Ledger, SLICE } from './ledger.ts';
 import {
@@ -176,7 +184,7 @@ export class Health {
       this.#ledger.setAsked({ ...onPaths, listing: none, sockets: onPaths.websocket });
       for (const subject of this.#scopes.keys()) {
         const server = this.outage(subject)?.trial?.server;
-        const isGone = server !== undefined && this.asked(channelOf(subject), server) === undefined;
+        const isGone = server !== undefined && this.asked(subjectChannel(subject), server) === undefined;
         if (subject !== 'panel' && isGone) this.#trialEnded(subject, undefined);
       }
     });
@@ -250,7 +258,7 @@ export class Health {
     yield* this.#ledger.forget(channels, now);
     let ended = 0;
     for (const [subject, { suspectedAt }] of this.#ledger.outages) {
-      if (subject === 'panel' || suspectedAt > now || !channels.has(channelOf(subject))) continue;
+      if (subject === 'panel' || suspectedAt > now || !channels.has(subjectChannel(subject))) continue;
       this.#set(subject, undefined);
       ended += 1;
       if (ended % SLICE === 0) yield;
@@ -322,8 +330,8 @@ export class Health {
    */
   async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
     if (subject === 'panel') return this.#round(signal);
-    const channel = channelOf(subject);
-    const servers = this.#ledger.candidates(channel, nodeOf(subject));
+    const channel = subjectChannel(subject);
+    const servers = this.#ledger.candidates(channel, subjectNode(subject));
     const trial =
       channel === 'sockets'
         ? this.#trySocket(subject, servers, signal)
@@ -386,7 +394,7 @@ export class Health {
   #lookAtList(): void {
     const scope = new AbortController();
     this.#options.enqueue(
-      { path: 'listing', servers: [NO_SERVER], tries: pathOf('listing'), needsRoom: false },
+      { path: 'listing', servers: [NO_SERVER], tries: pathSubject('listing'), needsRoom: false },
       scope.signal,
     );
   }

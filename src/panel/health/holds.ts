@@ -1,13 +1,13 @@
 /** What must not start now, because something that it needs has an outage. */
 import type { Call } from '../scheduler/call.ts';
-import { pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
+import { nodePolls, nodeSockets, pathSubject, type Subject } from '../subjects.ts';
 import type { Health } from './health.ts';
 
 /** Other calls wait this long for the first canary. */
 const FIRST_CALL_MS = 3_000;
 
 /** The subject that holds the call, and until when; undefined if nothing does. */
-export function holdOf(
+export function findHold(
   call: Call,
   health: Pick<Health, 'isKnown' | 'isBlamed' | 'outage'>,
 ): { readonly subject: Subject; readonly until: number } | undefined {
@@ -29,8 +29,8 @@ export function mayConnect(
   server: string,
   node: string | undefined,
 ): boolean {
-  if (node === undefined || !health.isBlamed(socketsOf(node))) return true;
-  return health.outage(socketsOf(node))?.trial?.server === server;
+  if (node === undefined || !health.isBlamed(nodeSockets(node))) return true;
+  return health.outage(nodeSockets(node))?.trial?.server === server;
 }
 
 /**
@@ -41,10 +41,10 @@ function neededBy(call: Call): readonly Subject[] {
   const { path, isRefresh } = call;
   const [node, tries] = [call.node(), call.tries()];
   // Only one call reads the server list, and so tries its path, too.
-  const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathOf(path)];
+  const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathSubject(path)];
   if (path === 'websocket') subjects.push('consoles');
-  if (path === 'websocket' && node !== undefined && isRefresh !== true) subjects.push(socketsOf(node));
-  if (path === 'resources' && node !== undefined) subjects.push(pollsOf(node));
+  if (path === 'websocket' && node !== undefined && isRefresh !== true) subjects.push(nodeSockets(node));
+  if (path === 'resources' && node !== undefined) subjects.push(nodePolls(node));
   const own = tries === undefined ? -1 : subjects.indexOf(tries);
   return own < 0 ? subjects : subjects.slice(0, own);
 }

@@ -8,20 +8,20 @@ import {
   CHANNELS,
   type Channel,
   NO_SERVER,
-  nodeOf,
+  nodePolls,
+  nodeSockets,
   PATHS,
   type Path,
-  pathOf,
-  pollsOf,
+  pathSubject,
   type Subject,
-  socketsOf,
+  subjectNode,
 } from '../subjects.ts';
 import { type Candidate, Candidates } from './candidates.ts';
 import { type Outage, suspected, trialGapMs } from './outage.ts';
 import { type Asked, type AskedServer, NEVER, type Outcome } from './outcome.ts';
-import { type Known, suspicionOf } from './suspicion.ts';
+import { findSuspicion, type Known } from './suspicion.ts';
 import { STREAMS, Tallies } from './tallies.ts';
-import { type Evidence, evidenceOf, type Key, type NextEvidence, type Tally } from './tally.ts';
+import { type Evidence, type Key, makeEvidence, type NextEvidence, type Tally } from './tally.ts';
 
 /** How long a server's last success speaks for its node and its path. */
 const SUCCESS_LASTS_MS = 120_000;
@@ -128,7 +128,7 @@ export class Ledger {
         const cells = this.#cellsOf(server);
         const cell = cells[channel];
         if (cell === undefined) {
-          cells[channel] = cellOf(channel, one);
+          cells[channel] = makeCell(channel, one);
           this.#asked[channel] += 1;
           this.#count(cells, channel, server);
         } else {
@@ -267,7 +267,7 @@ export class Ledger {
     const isOver =
       subject === 'panel' ? this.#isPanelCleared : servers === 0 || worksAt >= outage.suspectedAt;
     if (!isOver) return false;
-    if (nodeOf(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
+    if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
     this.setOutage(subject, undefined);
     return true;
   }
@@ -290,7 +290,7 @@ export class Ledger {
       if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
       return false;
     }
-    const problem = suspicionOf(tally, this.#known);
+    const problem = findSuspicion(tally, this.#known);
     if (problem === 'unproven') this.#tallies.awaitProof(tally, true);
     if (problem === undefined || problem === 'unproven') return false;
     this.setOutage(
@@ -340,7 +340,7 @@ export class Ledger {
     let ofNode = cell.ofNode?.group.tally;
     if (!isOfNode) ofNode = undefined;
     else if (ofNode?.node !== node)
-      ofNode = this.#tallies.of(channel === 'sockets' ? socketsOf(node) : pollsOf(node));
+      ofNode = this.#tallies.of(channel === 'sockets' ? nodeSockets(node) : nodePolls(node));
     cell.node = node;
     if (channel === 'sockets') this.#weighSocket(cells, cell, ofNode);
     else this.#weighCall(channel, cell, ofNode);
@@ -351,7 +351,7 @@ export class Ledger {
     const isExplained =
       found?.signs.path === 'fails' && found.at <= (this.#explainedUntil.get(path) ?? NEVER);
     const last = isExplained ? undefined : found;
-    const ofPath = this.#tallies.of(pathOf(path));
+    const ofPath = this.#tallies.of(pathSubject(path));
     cell.ofPath = this.#put(cell.ofPath, proof(ofPath, last, 'path', node, cell.ofPath));
     cell.ofNode = this.#put(
       cell.ofNode,
@@ -392,7 +392,7 @@ export class Ledger {
   /** Replaces evidence, or takes it out. */
   #put(before: Evidence | undefined, next: NextEvidence | undefined): Evidence | undefined {
     if (before === undefined) {
-      const evidence = next && evidenceOf(next);
+      const evidence = next && makeEvidence(next);
       if (evidence !== undefined) this.#tallies.put(evidence);
       return evidence;
     }
@@ -423,7 +423,7 @@ export class Ledger {
   #explain(): void {
     const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;
     for (const path of PATHS) {
-      const until = Math.max(explainedBy('panel'), explainedBy(pathOf(path)));
+      const until = Math.max(explainedBy('panel'), explainedBy(pathSubject(path)));
       if (until <= (this.#explainedUntil.get(path) ?? NEVER)) continue;
       this.#explainedUntil.set(path, until);
       this.#tallies.excuse(path);
@@ -431,7 +431,7 @@ export class Ledger {
   }
 }
 
-function cellOf(channel: Channel, asked: AskedServer): Cell {
+function makeCell(channel: Channel, asked: AskedServer): Cell {
   const nothing = { ofPath: undefined, ofNode: undefined, ofConsoles: undefined, ofPanel: undefined };
   return { channel, asked, last: undefined, node: undefined, ...nothing, candidate: undefined };
 }

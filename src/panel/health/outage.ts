@@ -2,7 +2,7 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { blamedProblem } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
-import { channelOf, PATHS, pathOf, type Subject } from '../subjects.ts';
+import { PATHS, pathSubject, type Subject, subjectChannel } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Instants are monotonic milliseconds. */
@@ -39,7 +39,7 @@ const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
 
 /** Milliseconds from the start of a trial to the next one, after so many that failed. */
 export function trialGapMs(subject: Subject, failed: number): number {
-  const ofOthers = channelOf(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
+  const ofOthers = subjectChannel(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
   const gaps = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
   return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
 }
@@ -91,7 +91,7 @@ export function problemOfSubject(subject: Subject, outage: Outage | undefined): 
   const { problem, blamedAt } = outage ?? {};
   if (problem === undefined || blamedAt === undefined) return undefined;
   if (subject === 'consoles' || subject === 'panel') return blamedProblem(subject, problem);
-  return blamedProblem(PATHS.find((one) => subject === pathOf(one)) ?? 'node', problem);
+  return blamedProblem(PATHS.find((one) => subject === pathSubject(one)) ?? 'node', problem);
 }
 
 /** The problem of a subject that a server tried, if that is what failed. */

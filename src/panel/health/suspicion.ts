@@ -1,6 +1,14 @@
 /** Which failures make a subject suspected; pure, over what the tallies count. */
 import type { Problem } from '../../domain/problems.ts';
-import { type Channel, PATHS, type Path, pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
+import {
+  type Channel,
+  nodePolls,
+  nodeSockets,
+  PATHS,
+  type Path,
+  pathSubject,
+  type Subject,
+} from '../subjects.ts';
 import { NEVER } from './outcome.ts';
 import type { Group, Tally } from './tally.ts';
 
@@ -28,7 +36,7 @@ export interface Known {
  *   it; or if as many, at least two, failed as the panel causes it, too, and another node's server
  *   has worked there since; or if one failed, and the node's other subject has an outage.
  */
-export function suspicionOf(tally: Tally, known: Known): Problem | 'unproven' | undefined {
+export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();
   if (tally.subject === 'consoles') return ofConsoles(tally, known);
   return tally.node === undefined ? ofPath(tally, known) : ofNode(tally, tally.node, known);
@@ -42,12 +50,12 @@ export function pathBehind(channel: Channel): Path {
 function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem | 'unproven' | undefined {
   const isSockets = tally.channel === 'sockets';
   // If the node's other subject has an outage, the next failure has the same reason.
-  if (isBlamed(isSockets ? pollsOf(node) : socketsOf(node))) return tally.newestProblem();
+  if (isBlamed(isSockets ? nodePolls(node) : nodeSockets(node))) return tally.newestProblem();
   const needed = Math.min(SERVERS_NEEDED, tally.asked);
   if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
     return tally.newestProblemIn(tally.group('fails'));
   if (tally.failed < Math.max(2, needed)) return undefined;
-  const worksAt = find(pathOf(pathBehind(tally.channel)))?.worksAtBeside(node) ?? NEVER;
+  const worksAt = find(pathSubject(pathBehind(tally.channel)))?.worksAtBeside(node) ?? NEVER;
   return worksAt > tally.failsSince ? tally.newestProblem() : 'unproven';
 }
 
@@ -78,5 +86,5 @@ function ofConsoles(tally: Tally, known: Known): Problem | undefined {
 
 /** Has another path worked since the first of the failed calls started? */
 function worksSince({ find }: Known, since: number, but?: Channel): boolean {
-  return PATHS.some((path) => path !== but && (find(pathOf(path))?.worksAt ?? NEVER) > since);
+  return PATHS.some((path) => path !== but && (find(pathSubject(path))?.worksAt ?? NEVER) > since);
 }

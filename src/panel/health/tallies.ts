@@ -1,5 +1,13 @@
 /** The tallies of all subjects of a panel, with the subjects that are due for a decision. */
-import { nodeOf, PATHS, type Path, pathOf, pollsOf, type Subject, socketsOf } from '../subjects.ts';
+import {
+  nodePolls,
+  nodeSockets,
+  PATHS,
+  type Path,
+  pathSubject,
+  type Subject,
+  subjectNode,
+} from '../subjects.ts';
 import { pathBehind } from './suspicion.ts';
 import { type Evidence, type Key, type NextEvidence, Tally } from './tally.ts';
 
@@ -82,14 +90,14 @@ export class Tallies {
 
   /** A node's outage explains failures on the paths, and makes the node's other subject likely. */
   blameChanged(subject: Subject): void {
-    const node = nodeOf(subject);
+    const node = subjectNode(subject);
     if (node === undefined) return;
-    const other = subject.startsWith('sockets ') ? pollsOf(node) : socketsOf(node);
+    const other = subject.startsWith('sockets ') ? nodePolls(node) : nodeSockets(node);
     this.touch(other);
     if (this.#isBlamed(subject) || this.#isBlamed(other)) this.#explained.add(node);
     else this.#explained.delete(node);
     for (const path of PATHS) {
-      const tally = this.#tallies.get(pathOf(path));
+      const tally = this.#tallies.get(pathSubject(path));
       if (tally === undefined) continue;
       tally.explanationChanged(node);
       this.changed(tally);
@@ -98,7 +106,7 @@ export class Tallies {
 
   /** The failures on a path count no longer. */
   excuse(path: Path): void {
-    this.of(pathOf(path)).excuse();
+    this.of(pathSubject(path)).excuse();
     this.of('panel').excuse(path);
     // Polls of a node that may have failed because of the path.
     if (path === 'resources')
@@ -123,7 +131,7 @@ export class Tallies {
   /** A success on a path proves that failures elsewhere aren't the panel's. */
   #worked({ subject, channel, node }: Tally, key: Key): void {
     if (subject === 'consoles' || subject === 'panel' || node !== undefined || channel === 'sockets') return;
-    for (const path of PATHS) if (path !== channel) this.touch(pathOf(path));
+    for (const path of PATHS) if (path !== channel) this.touch(pathSubject(path));
     this.touch('consoles');
     for (const tally of this.#unproven.get(channel) ?? []) if (tally.node !== key) this.changed(tally);
   }

@@ -1,7 +1,7 @@
 /** What the last outcomes of all servers prove about one subject, kept up one outcome at a time. */
 import type { Problem } from '../../domain/problems.ts';
 import { Heap, type Placed, Seat } from '../heap.ts';
-import { type Channel, channelOf, nodeOf, type Subject } from '../subjects.ts';
+import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
 import { NEVER, type Outcome } from './outcome.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface Evidence extends Placed {
 export type NextEvidence = Readonly<Omit<Evidence, 'place'>>;
 
 /** Evidence that isn't counted yet. */
-export function evidenceOf({ group, outcome, proves, isAsked }: NextEvidence): Evidence {
+export function makeEvidence({ group, outcome, proves, isAsked }: NextEvidence): Evidence {
   return { group, outcome, proves, isAsked, place: -1 };
 }
 
@@ -120,8 +120,8 @@ export class Tally implements Placed {
   /** Failures of a group whose key is explained don't count. */
   constructor(subject: Subject, isExplained: (key: Key) => boolean = () => false) {
     this.subject = subject;
-    this.channel = channelOf(subject);
-    this.node = nodeOf(subject);
+    this.channel = subjectChannel(subject);
+    this.node = subjectNode(subject);
     this.#isExplained = isExplained;
   }
 
@@ -279,12 +279,12 @@ export class Tally implements Placed {
   newestProblem(): Problem | undefined {
     const { evidence } = this.#latest;
     if (evidence !== undefined && this.#failing.has(evidence.group.failing)) return evidence.outcome.problem;
-    return newestOf(this.failing);
+    return findNewest(this.failing);
   }
 
   /** The same of one group. */
   newestProblemIn(group: Group): Problem | undefined {
-    return group.latest.evidence?.outcome.problem ?? newestOf([group]);
+    return group.latest.evidence?.outcome.problem ?? findNewest([group]);
   }
 
   /** Nodes come and go. */
@@ -293,7 +293,7 @@ export class Tally implements Placed {
   }
 }
 
-function newestOf(groups: Iterable<Group>): Problem | undefined {
+function findNewest(groups: Iterable<Group>): Problem | undefined {
   let newest: Outcome | undefined;
   for (const { failed } of groups)
     for (const { outcome } of failed.items)

@@ -81,7 +81,7 @@ export class Lines<Job> {
   }
 
   add(id: string, call: Call, job: Job): void {
-    const waiting = { call, id, job, order: (this.#order += 1), urgency: urgencyOf(call) };
+    const waiting = { call, id, job, order: (this.#order += 1), urgency: judgeUrgency(call) };
     this.#waiting.set(id, { waiting, line: undefined });
     this.#join(waiting);
   }
@@ -166,9 +166,9 @@ export class Lines<Job> {
   get nextAt(): number {
     return Math.min(
       this.#goesOnAt,
-      instantOf(this.#closed),
-      instantOf(this.#heldAtNode),
-      instantOf(this.#asleep),
+      firstInstant(this.#closed),
+      firstInstant(this.#heldAtNode),
+      firstInstant(this.#asleep),
     );
   }
 
@@ -201,10 +201,10 @@ export class Lines<Job> {
   #join(waiting: Waiting<Job>): void {
     const found = this.#waiting.get(waiting.id);
     if (found === undefined) return;
-    waiting.urgency = urgencyOf(waiting.call);
+    waiting.urgency = judgeUrgency(waiting.call);
     const line = this.#lineOf(waiting.call);
     found.line = line;
-    line.calls.put(waiting, ...rankOf(waiting));
+    line.calls.put(waiting, ...makeRank(waiting));
     this.#firstChanged(line);
     this.#count(line, 1);
   }
@@ -333,23 +333,27 @@ function lineKey({ path, tries, isRefresh }: Call, node: string | undefined, isR
 }
 
 /** Canaries go before trials, and trials before all deadlines. */
-function urgencyOf(call: Call): number {
+function judgeUrgency(call: Call): number {
   if (isCanary(call)) return 0;
   return call.tries() === undefined ? 2 : 1;
 }
 
 /** The most urgent first, then by deadline, then by how long they wait. */
-function rankOf({ urgency, call, order }: Waiting<unknown>): Rank {
+function makeRank({ urgency, call, order }: Waiting<unknown>): Rank {
   return [urgency, call.deadline, order];
 }
 
-function instantOf<Item>(ranking: Ranking<Item>): number {
+function firstInstant<Item>(ranking: Ranking<Item>): number {
   return ranking.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
 }
 
 /** Takes out what is due by now. */
 function* duePast<Item>(ranking: Ranking<Item>, now: number): Generator<Item, void, undefined> {
-  for (let first = ranking.first; first !== undefined && instantOf(ranking) <= now; first = ranking.first) {
+  for (
+    let first = ranking.first;
+    first !== undefined && firstInstant(ranking) <= now;
+    first = ranking.first
+  ) {
     ranking.delete(first);
     yield first;
   }

@@ -32,7 +32,7 @@ const SPARE_WAIT_MS = 15_000;
 const PROBE_MS = 5_000;
 
 /** The calls per minute that are made of this limit, or of one that the panel doesn't report. */
-export function allowedOf(limitPerMinute: number | undefined): number {
+export function madePerMinute(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
 
@@ -65,10 +65,10 @@ export interface Pause {
   readonly isRepeated: boolean;
 }
 
-const tokensOf = (server: string): PauseScope => `tokens of ${server}`;
+const tokenPause = (server: string): PauseScope => `tokens of ${server}`;
 
-function scopesOf(path: Path, server: string): readonly PauseScope[] {
-  return path === 'websocket' ? ['account', path, tokensOf(server)] : ['account', path];
+function pauseScopes(path: Path, server: string): readonly PauseScope[] {
+  return path === 'websocket' ? ['account', path, tokenPause(server)] : ['account', path];
 }
 
 /**
@@ -128,7 +128,7 @@ export class RateLimit {
   /** The most calls within 60 s. */
   get limitPerMinute(): number {
     const { pinnedPerMinute, share = 1 } = this.#rate;
-    return (pinnedPerMinute ?? allowedOf(this.knownLimitPerMinute)) * share;
+    return (pinnedPerMinute ?? madePerMinute(this.knownLimitPerMinute)) * share;
   }
 
   /** Did the operator set the rate? Then there is no limit to learn. */
@@ -173,17 +173,17 @@ export class RateLimit {
   /** When the pauses that concern a call are over. */
   pausedUntil(path: Path, server: string): number {
     if (this.#pauses.size === 0) return NEVER;
-    return Math.max(...scopesOf(path, server).map((scope) => this.#pauses.get(scope)?.until ?? NEVER));
+    return Math.max(...pauseScopes(path, server).map((scope) => this.#pauses.get(scope)?.until ?? NEVER));
   }
 
   /** Did a 429 concern the call, and no response since prove that it is over? */
   isPaused(path: Path, server: string): boolean {
-    return this.#pauses.size > 0 && scopesOf(path, server).some((scope) => this.#pauses.has(scope));
+    return this.#pauses.size > 0 && pauseScopes(path, server).some((scope) => this.#pauses.has(scope));
   }
 
   /** The same of a 429 that concerned the tokens of this server alone. */
   isPausedAlone(path: Path, server: string): boolean {
-    return path === 'websocket' && this.#pauses.has(tokensOf(server));
+    return path === 'websocket' && this.#pauses.has(tokenPause(server));
   }
 
   /** The pause of all calls, or of a path; undefined once it is over. */
@@ -202,7 +202,7 @@ export class RateLimit {
     // After a wait, a single call asks whether there is something to spare again.
     this.#spare = Math.max(0, this.#spare - 1);
     if (this.#spare === 0) this.#spareAt = now + SPARE_WAIT_MS;
-    for (const scope of scopesOf(path, server)) {
+    for (const scope of pauseScopes(path, server)) {
       const pause = this.#pauses.get(scope);
       if (pause !== undefined) this.#pauses.set(scope, { ...pause, until: now + PROBE_MS });
     }
@@ -210,7 +210,7 @@ export class RateLimit {
 
   /** A call ended without 429, which ends the pauses that concern it; returns these. */
   answered(path: Path, server: string): readonly PauseScope[] {
-    const ended = scopesOf(path, server).filter((scope) => this.#pauses.delete(scope));
+    const ended = pauseScopes(path, server).filter((scope) => this.#pauses.delete(scope));
     if (ended.length > 0) this.#changed(server);
     return ended;
   }
@@ -264,12 +264,12 @@ export class RateLimit {
     const pause = { scope, until, lengthMs, isRepeated };
     this.#pauses.delete(scope);
     this.#pauses.set(scope, pause);
-    this.#changed(scope === tokensOf(server) ? server : undefined);
+    this.#changed(scope === tokenPause(server) ? server : undefined);
     return isPaused ? undefined : pause;
   }
 
   #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
-    if (limit !== undefined) return isOfConsole(path, limit) ? tokensOf(server) : 'account';
+    if (limit !== undefined) return isOfConsole(path, limit) ? tokenPause(server) : 'account';
     const others = (['account', ...PATHS] as const).filter((other) => other !== path);
     return others.some((other) => (this.#pauses.get(other)?.until ?? NEVER) > now) ? 'account' : path;
   }

@@ -1,6 +1,6 @@
 /** When may this call start? The rules, each a pure function over what waits, runs and ran. */
 import type { Path, Subject } from '../subjects.ts';
-import { nodeOf } from '../subjects.ts';
+import { subjectNode } from '../subjects.ts';
 import { type Call, isCanary, isConnect, type Started } from './call.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
@@ -116,7 +116,10 @@ const RULES = {
   outage: (call, { holds }) => {
     const hold = holds(call);
     if (hold === undefined) return FREE;
-    return { at: hold.until, gate: nodeOf(hold.subject) === undefined ? `gate ${hold.subject}` : 'node' };
+    return {
+      at: hold.until,
+      gate: subjectNode(hold.subject) === undefined ? `gate ${hold.subject}` : 'node',
+    };
   },
   /** A 429 pauses what it concerns. */
   pause: ({ path, server }, { limit }, now) => {

@@ -11,11 +11,11 @@ import type { Asked, Outcome } from '../../../src/panel/health/outcome.ts';
 import {
   CHANNELS,
   type Channel,
-  channelOf,
   NO_SERVER,
-  nodeOf,
   PATHS,
   type Subject,
+  subjectChannel,
+  subjectNode,
 } from '../../../src/panel/subjects.ts';
 import {
   afterTrial,
@@ -160,7 +160,7 @@ class World {
         return this.#change('panel', (outage) => steps.withCheck(outage, this.now));
       case 'trial': {
         if (subject === undefined) return;
-        const server = this.#serverOf(channelOf(subject), step.server);
+        const server = this.#serverOf(subjectChannel(subject), step.server);
         this.state = withTrial(this.state, subject, server, this.now);
         return this.#change(subject, (outage) => outage && steps.withTrial(outage, server, this.now));
       }
@@ -187,7 +187,7 @@ class World {
           for (const [server, { asked, last }] of this.cells[channel])
             if (last?.streams !== true) this.cells[channel].set(server, { asked, last: undefined });
         Array.from(this.ledger.forget(new Set(step.channels), this.now));
-        const isKept = (one: Subject) => one === 'panel' || !step.channels.includes(channelOf(one));
+        const isKept = (one: Subject) => one === 'panel' || !step.channels.includes(subjectChannel(one));
         for (const one of subjects) if (!isKept(one)) this.ledger.setOutage(one, undefined);
         const kept = [...this.state.outages].filter(([one]) => isKept(one));
         this.state = { ...this.state, outages: new Map(kept) };
@@ -319,11 +319,11 @@ function expectSane(before: BlameState['outages'], { state, cells, now }: World)
     expect(blamedAt).toBeUndefined();
     expect(suspectedAt).toBe(now);
     expect(trialAt).toBeGreaterThanOrEqual(now);
-    const node = nodeOf(subject);
+    const node = subjectNode(subject);
     if (node === undefined) continue;
     const sign = ({ asked, last }: Cell) =>
       asked.node === node && last?.signs.node === 'works' ? last : undefined;
-    for (const cell of cells[channelOf(subject)].values()) {
+    for (const cell of cells[subjectChannel(subject)].values()) {
       const worked = sign(cell);
       expect(worked?.streams === true || (worked?.at ?? 0) > now - 120_000).toBe(false);
     }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Requested } from '../../../src/panel/dialect.ts';
 import type { Outcome } from '../../../src/panel/health/outcome.ts';
 import type { Call } from '../../../src/panel/scheduler/call.ts';
-import { type Path, pathOf } from '../../../src/panel/subjects.ts';
+import { type Path, pathSubject } from '../../../src/panel/subjects.ts';
 import { trialCalls } from '../../../src/panel/trial-calls.ts';
 
 /** Trials of servers of which these have no room for another call for a token. */
@@ -34,18 +34,18 @@ it.each<[string, Path, readonly string[], boolean, string | undefined]>([
   ['nobody if nobody may be asked', 'resources', [], false, undefined],
 ])('a trial asks %s', (_what, path, servers, needsRoom, server) => {
   const { enqueue, made } = callsWithout('a', 'c');
-  expect(enqueue({ path, servers, tries: pathOf(path), needsRoom }, signal)?.server).toBe(server);
+  expect(enqueue({ path, servers, tries: pathSubject(path), needsRoom }, signal)?.server).toBe(server);
   expect(made.map(([, { id }]) => id)).toEqual(server === undefined ? [] : [server]);
 });
 
 it('a trial goes before all calls with a deadline, and is a retry once the server has failed', () => {
   const { enqueue, made, fail } = callsWithout();
-  enqueue({ path: 'resources', servers: ['a'], tries: pathOf('resources'), needsRoom: false }, signal);
+  enqueue({ path: 'resources', servers: ['a'], tries: pathSubject('resources'), needsRoom: false }, signal);
   const [path, what, call] = made[0] ?? [];
   expect([path, what]).toEqual(['resources', { id: 'a', daemon: 'of a' }]);
   expect([call?.deadline, call?.tries(), call?.isRetry?.()]).toEqual([
     Number.NEGATIVE_INFINITY,
-    pathOf('resources'),
+    pathSubject('resources'),
     false,
   ]);
   fail();
@@ -54,7 +54,8 @@ it('a trial goes before all calls with a deadline, and is a retry once the serve
 
 it('a trial ends with its error, and never rejects', async () => {
   const { enqueue } = callsWithout();
-  const ask = (path: Path) => enqueue({ path, servers: [''], tries: pathOf(path), needsRoom: false }, signal);
+  const ask = (path: Path) =>
+    enqueue({ path, servers: [''], tries: pathSubject(path), needsRoom: false }, signal);
   expect(await ask('listing')?.end).toMatchObject({ message: 'down' });
   expect(await ask('resources')?.end).toBeUndefined();
 });

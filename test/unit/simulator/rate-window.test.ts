@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countCall, type LimitForm, type RateWindow } from '../../../src/simulator/rate-window.ts';
 
 /** Which of the calls at these seconds are allowed, with a limit of three. */
-function allowedOf(form: LimitForm | undefined, seconds: readonly number[]): string {
+function allowedCalls(form: LimitForm | undefined, seconds: readonly number[]): string {
   let window: RateWindow | undefined;
   return seconds
     .map((second) => {
@@ -26,7 +26,7 @@ describe('a call counted against a limit', () => {
     ['counts although it is refused', CARRIED, [0, 1, 2, 28, 31, 58], 'yes yes no no no yes'],
     ['is counted in whole seconds', CARRIED, [0.9, 28, 30.1], 'yes yes no'],
   ])('%s', (_what, form, seconds, expected) => {
-    expect(allowedOf(form, seconds)).toBe(expected);
+    expect(allowedCalls(form, seconds)).toBe(expected);
   });
 
   it('says how many are left, and for how long', () => {

@@ -72,7 +72,7 @@ function tokenLifetimeMs(token: string): number {
  * The permissions that a token lists; undefined if it can't be read. Verifying the signature is up
  * to the node.
  */
-export function permissionsOf(token: string): readonly string[] | undefined {
+export function readPermissions(token: string): readonly string[] | undefined {
   const { permissions } = readClaims(token);
   if (!Array.isArray(permissions)) return undefined;
   return permissions.filter((permission) => typeof permission === 'string');
@@ -368,7 +368,7 @@ function jwtErrorCause(message: string, token = ''): CauseCode {
   if (!/permission/i.test(message)) return 'token_refused';
   // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like
   // a missing permission.
-  const isGranted = permissionsOf(token)?.some((one) => one === '*' || one === 'websocket.connect');
+  const isGranted = readPermissions(token)?.some((one) => one === '*' || one === 'websocket.connect');
   return isGranted === true ? 'token_version' : 'no_console_permission';
 }
 
@@ -381,5 +381,5 @@ export const PTERODACTYL_SOCKET: SocketCodec = {
   readUpgradeRefusal,
   closeCause,
   jwtErrorCause,
-  permissionsOf,
+  readPermissions,
 };

@@ -6,12 +6,12 @@ import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import {
   CHANNELS,
   type Channel,
-  channelOf,
-  nodeOf,
-  pathOf,
-  pollsOf,
+  nodePolls,
+  nodeSockets,
+  pathSubject,
   type Subject,
-  socketsOf,
+  subjectChannel,
+  subjectNode,
 } from '../../../../src/panel/subjects.ts';
 import { type Cell, type Cells, trialServer } from '../../../support/blame-oracle.ts';
 import {
@@ -67,7 +67,7 @@ describe('a trial', () => {
     [
       'is that of a server that never failed there',
       failing('resources', 'a1 a2 a4', 'node_silent'),
-      pollsOf('a'),
+      nodePolls('a'),
       'a3',
     ],
     [
@@ -78,13 +78,13 @@ describe('a trial', () => {
         ['sockets', 'b1', 'streams'],
         ['sockets', 'a3', 'streams'],
       ],
-      pathOf('websocket'),
+      pathSubject('websocket'),
       'b1',
     ],
     [
       'otherwise of the one that failed least recently',
       failing('resources', 'a2 a3 a1 a4', 'node_silent', 9),
-      pollsOf('a'),
+      nodePolls('a'),
       'a2',
     ],
     [
@@ -95,13 +95,13 @@ describe('a trial', () => {
         ['resources', 'a3', 'installing', 50],
         ['resources', 'a4', 'node_silent', 1],
       ],
-      pollsOf('a'),
+      nodePolls('a'),
       'a2',
     ],
-    ['is none if all are', failing('resources', A.join(' '), 'suspended'), pollsOf('a'), undefined],
+    ['is none if all are', failing('resources', A.join(' '), 'suspended'), nodePolls('a'), undefined],
   ])('%s', (_what, rows, subject, server) => {
-    const candidates = candidatesOf(channelOf(subject), rows, [...A, ...B]);
-    const node = nodeOf(subject);
+    const candidates = candidatesOf(subjectChannel(subject), rows, [...A, ...B]);
+    const node = subjectNode(subject);
     const [first] = node === undefined ? candidates.ofAll() : candidates.ofNode(node);
     expect(first).toBe(server);
   });
@@ -221,10 +221,10 @@ function cellsOf(rows: readonly Row[]): Cells {
 }
 
 const subjects: readonly Subject[] = [
-  ...['a', 'b', 'c'].flatMap((node) => [socketsOf(node), pollsOf(node)]),
-  pathOf('websocket'),
-  pathOf('resources'),
-  pathOf('backups'),
+  ...['a', 'b', 'c'].flatMap((node) => [nodeSockets(node), nodePolls(node)]),
+  pathSubject('websocket'),
+  pathSubject('resources'),
+  pathSubject('backups'),
   'consoles',
 ];
 
@@ -236,7 +236,7 @@ it('the first candidate is one of those that the oracle calls equally good, what
       ledger.panelWorks(NOW);
       for (const row of rows) ledger.record(row[0], row[1], outcomeOf(row));
       const cells = cellsOf(rows);
-      const [ours] = ledger.candidates(channelOf(subject), nodeOf(subject));
+      const [ours] = ledger.candidates(subjectChannel(subject), subjectNode(subject));
       const theirs = trialServer(subject, cells, () => 0.5);
       // With the same random number for all, the oracle takes the first or the last of equals.
       const among = (server: string) => server === ours || server === theirs;

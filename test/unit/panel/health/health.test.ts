@@ -8,11 +8,11 @@ import type { TrialCall } from '../../../../src/panel/health/trial-call.ts';
 import {
   CHANNELS,
   NO_SERVER,
+  nodePolls,
+  nodeSockets,
   type Path,
-  pathOf,
-  pollsOf,
+  pathSubject,
   type Subject,
-  socketsOf,
 } from '../../../../src/panel/subjects.ts';
 import { deferred } from '../../../support/deferred.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -28,7 +28,7 @@ interface Asked extends TrialCall {
 
 interface Options {
   readonly servers?: readonly string[];
-  readonly nodeOf?: (server: string) => string | undefined;
+  readonly nodeFor?: (server: string) => string | undefined;
   readonly listing?: PanelUse['listing'];
   /** Whether a call can be made at all. */
   readonly enqueues?: boolean;
@@ -37,7 +37,7 @@ interface Options {
 /** The health of a panel of whose servers none has done anything yet: by default four on one node, without a server list. */
 function healthOf({
   servers = SERVERS,
-  nodeOf = () => 'n1',
+  nodeFor = () => 'n1',
   listing = 'none',
   enqueues = true,
 }: Options = {}) {
@@ -62,7 +62,7 @@ function healthOf({
     },
   });
   const use = (ids: readonly string[]) => {
-    const map = new Map(ids.map((server) => [server, { node: nodeOf(server) }]));
+    const map = new Map(ids.map((server) => [server, { node: nodeFor(server) }]));
     const none = new Map<string, { node: string | undefined }>();
     health.setUse({ listing, asked: { websocket: map, resources: map, backups: none, schedules: none } });
   };
@@ -85,8 +85,8 @@ type World = ReturnType<typeof healthOf>;
 const subjects: readonly Subject[] = [
   'panel',
   'consoles',
-  ...(['listing', 'websocket', 'resources'] as const).map(pathOf),
-  ...['n1', 'n2'].flatMap((node) => [socketsOf(node), pollsOf(node)]),
+  ...(['listing', 'websocket', 'resources'] as const).map(pathSubject),
+  ...['n1', 'n2'].flatMap((node) => [nodeSockets(node), nodePolls(node)]),
 ];
 const withOutage = ({ health }: World) => subjects.filter((subject) => health.outage(subject) !== undefined);
 const blamed = ({ health }: World) => subjects.filter((subject) => health.isBlamed(subject));
@@ -107,7 +107,7 @@ describe('what has an outage', () => {
     for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
     expect(withOutage(world)).toEqual([]);
     world.socketEnds('c', 'node_connection');
-    expect(withOutage(world)).toEqual([socketsOf('n1')]);
+    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
     expect(world.health.isJudging).toBe(true);
   });
 
@@ -117,7 +117,7 @@ describe('what has an outage', () => {
       const world = await threeFailed();
       expect(withOutage(world)).toEqual([]);
       world.socketEnds('a', cause);
-      expect(withOutage(world)).toEqual([socketsOf('n1')]);
+      expect(withOutage(world)).toEqual([nodeSockets('n1')]);
     },
   );
 
@@ -132,15 +132,15 @@ describe('what has an outage', () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
     await settled(world);
-    const of = { of: 'subject', subject: socketsOf('n1') };
+    const of = { of: 'subject', subject: nodeSockets('n1') };
     expect(world.changes).not.toContainEqual(of);
     world.socketEnds('d', 'node_connection');
     await settled(world);
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of]);
-    expect(world.health.problemOf('panel', socketsOf('n1'))).toMatchObject({ cause: 'node_connection' });
+    expect(world.health.problemOf('panel', nodeSockets('n1'))).toMatchObject({ cause: 'node_connection' });
     world.socketEnds('a');
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of, of]);
-    expect([withOutage(world), world.health.problemOf(socketsOf('n1')), world.health.isJudging]).toEqual([
+    expect([withOutage(world), world.health.problemOf(nodeSockets('n1')), world.health.isJudging]).toEqual([
       [],
       undefined,
       false,
@@ -164,9 +164,9 @@ describe('what has an outage', () => {
 
   it('of each of many nodes is forgotten in slices', async () => {
     const servers = Array.from({ length: 600 }, (_, index) => `s${index}`);
-    const world = healthOf({ servers, nodeOf: (server) => server });
+    const world = healthOf({ servers, nodeFor: (server) => server });
     const failed = () => servers.filter((server) => world.health.last('sockets', server) !== undefined);
-    const out = () => servers.filter((server) => world.health.outage(socketsOf(server)) !== undefined);
+    const out = () => servers.filter((server) => world.health.outage(nodeSockets(server)) !== undefined);
     for (const server of servers) world.socketEnds(server, 'node_connection');
     expect([failed().length, out().length]).toEqual([600, 600]);
     await world.clock.advance(1);
@@ -207,7 +207,7 @@ describe('what has an outage', () => {
     expect(withOutage(world)).toEqual([]);
     node = 'n1';
     for (const server of SERVERS) world.health.nodeMayHaveChanged(server);
-    expect(withOutage(world)).toEqual([socketsOf('n1')]);
+    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
   });
 });
 
@@ -221,9 +221,9 @@ describe('a trial of a node’s sockets', () => {
 
   it('is the session’s of a server that didn’t fail there, and is told', async () => {
     const world = await suspected();
-    expect(world.health.socketTrial('d')).toMatchObject({ subject: socketsOf('n1'), isFresh: false });
+    expect(world.health.socketTrial('d')).toMatchObject({ subject: nodeSockets('n1'), isFresh: false });
     expect(world.changes).toContainEqual({ of: 'trial', server: 'd' });
-    expect(world.health.outage(socketsOf('n1'))?.trial).toMatchObject({ server: 'd' });
+    expect(world.health.outage(nodeSockets('n1'))?.trial).toMatchObject({ server: 'd' });
   });
 
   it('that fails completes the blame, and the next comes 15 s after its start', async () => {
@@ -231,7 +231,7 @@ describe('a trial of a node’s sockets', () => {
     await world.clock.advance(2_000);
     world.socketEnds('d', 'node_connection');
     await settled(world);
-    expect([blamed(world), world.health.socketTrial('d')]).toEqual([[socketsOf('n1')], undefined]);
+    expect([blamed(world), world.health.socketTrial('d')]).toEqual([[nodeSockets('n1')], undefined]);
     expect(mayConnect(world.health, 'd', 'n1')).toBe(false);
     expect(mayConnect(world.health, 'd', undefined)).toBe(true);
     await world.clock.advance(12_999);
@@ -245,15 +245,15 @@ describe('a trial of a node’s sockets', () => {
   it('that fails dates the problem back to the first suspicion, not to the blame', async () => {
     const world = await suspected();
     const before = world.clock.now();
-    expect(world.health.reading(socketsOf('n1'))).toBeUndefined();
+    expect(world.health.reading(nodeSockets('n1'))).toBeUndefined();
     await world.clock.advance(2_000);
     world.socketEnds('d', 'node_connection');
     await settled(world);
-    const { cause, since = Number.NaN } = world.health.reading(pollsOf('n1'), socketsOf('n1')) ?? {};
+    const { cause, since = Number.NaN } = world.health.reading(nodePolls('n1'), nodeSockets('n1')) ?? {};
     expect(cause).toBe('node_connection');
     expect(since).toBeLessThanOrEqual(before);
     await world.clock.advance(60_000);
-    expect(world.health.reading(socketsOf('n1'))?.since).toBe(since);
+    expect(world.health.reading(nodeSockets('n1'))?.since).toBe(since);
   });
 
   it('that works ends the outage', async () => {
@@ -277,7 +277,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.use(['a', 'b', 'c']);
     await settled(world);
-    expect(world.health.outage(socketsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({ trial: undefined, trials: 0 });
     await world.clock.advance(15_000);
     expect(['a', 'b', 'c'].filter((server) => world.health.socketTrial(server) !== undefined)).toHaveLength(
       1,
@@ -288,7 +288,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.health.socketEnded('d', undefined);
     await settled(world);
-    expect(world.health.outage(socketsOf('n1'))).toMatchObject({
+    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({
       blamedAt: undefined,
       trial: undefined,
       trials: 0,
@@ -313,9 +313,9 @@ describe('a trial of a node’s polls', () => {
   it('is a call of its own, which tries them', async () => {
     const world = await suspected();
     expect(world.asked).toMatchObject([
-      { path: 'resources', server: 'd', tries: pollsOf('n1'), needsRoom: false },
+      { path: 'resources', server: 'd', tries: nodePolls('n1'), needsRoom: false },
     ]);
-    expect(world.health.outage(pollsOf('n1'))?.trial).toMatchObject({ server: 'd' });
+    expect(world.health.outage(nodePolls('n1'))?.trial).toMatchObject({ server: 'd' });
   });
 
   it('that fails completes the blame', async () => {
@@ -323,7 +323,7 @@ describe('a trial of a node’s polls', () => {
     world.callEnds('resources', 'd', 'node_unreachable');
     world.asked[0]?.end(new Error('no data'));
     await settled(world);
-    expect(blamed(world)).toEqual([pollsOf('n1')]);
+    expect(blamed(world)).toEqual([nodePolls('n1')]);
     await world.clock.advance(15_000);
     expect(world.asked).toHaveLength(2);
   });
@@ -332,7 +332,7 @@ describe('a trial of a node’s polls', () => {
     const world = await suspected();
     world.asked[0]?.end(new Error('rate limit'));
     await settled(world);
-    expect([withOutage(world), blamed(world)]).toEqual([[pollsOf('n1')], []]);
+    expect([withOutage(world), blamed(world)]).toEqual([[nodePolls('n1')], []]);
     await world.clock.advance(15_000);
     expect(world.asked).toHaveLength(2);
   });
@@ -355,7 +355,7 @@ describe('a trial of a node’s polls', () => {
 
   it('comes later if none can be made', async () => {
     const world = await suspected({ enqueues: false });
-    expect(world.health.outage(pollsOf('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.outage(nodePolls('n1'))).toMatchObject({ trial: undefined, trials: 0 });
     expect(world.health.isJudging).toBe(true);
   });
 
@@ -438,12 +438,12 @@ describe('what happens while something is dealt with', () => {
     });
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
     await settled(world);
-    expect(blamed(world)).toEqual([socketsOf('n1')]);
+    expect(blamed(world)).toEqual([nodeSockets('n1')]);
     const tried = () => world.changes.filter(({ of }) => of === 'trial').length;
     for (let trials = 0; trials < 10; trials += 1) {
       const before = tried();
       await world.clock.advance(25_000);
-      expect(world.health.outage(socketsOf('n1'))?.trial).toBeUndefined();
+      expect(world.health.outage(nodeSockets('n1'))?.trial).toBeUndefined();
       expect(tried()).toBeGreaterThan(before);
     }
   });
@@ -496,7 +496,7 @@ describe('a working fleet', () => {
     for (const server of options.servers ?? SERVERS) world.callEnds('resources', server);
     return world;
   };
-  const looks = (world: World) => world.asked.filter(({ tries }) => tries === pathOf('listing'));
+  const looks = (world: World) => world.asked.filter(({ tries }) => tries === pathSubject('listing'));
 
   it.each(['not_found', 'forbidden'] as const)(
     'of which three servers begin to get %s is looked up once',
@@ -546,7 +546,7 @@ describe('one outcome', () => {
       const costOf = async (count: number) => {
         const nodes = nodesOf(count);
         const servers = Array.from({ length: count }, (_, index) => `s${index}`);
-        const world = healthOf({ servers, nodeOf: (server) => `n${Number(server.slice(1)) % nodes}` });
+        const world = healthOf({ servers, nodeFor: (server) => `n${Number(server.slice(1)) % nodes}` });
         for (const server of servers) world.socketEnds(server, 'node_connection');
         await settled(world);
         const before = [world.changes.length, world.asked.length];

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { holdOf } from '../../../../src/panel/health/holds.ts';
+import { findHold } from '../../../../src/panel/health/holds.ts';
 import { suspected, withTrial } from '../../../../src/panel/health/outage.ts';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
-import { NO_SERVER, pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import {
+  NO_SERVER,
+  nodePolls,
+  nodeSockets,
+  pathSubject,
+  type Subject,
+} from '../../../../src/panel/subjects.ts';
 import { NOW } from '../../../support/panel-outcomes.ts';
 
 const call = (one: Partial<Call> = {}): Call => ({
@@ -30,41 +36,41 @@ describe('a call', () => {
     ['starts if nothing has an outage', call(), []],
     ['waits while the panel is down', call(), ['panel'], 'panel'],
     ['starts as a canary of a panel that is down', trial('panel'), ['panel']],
-    ['waits while its path has an outage', call(), [pathOf('resources')], pathOf('resources')],
-    ['starts while another path is', call(), [pathOf('websocket'), pathOf('listing')]],
-    ['waits while its node’s polls are', call(), [pollsOf('a')], pollsOf('a')],
-    ['starts while its node’s sockets are, as a poll', call(), [socketsOf('a')]],
-    ['starts while another node’s polls are', call(), [pollsOf('b')]],
-    ['starts while its node isn’t known', call({ node: () => undefined }), [pollsOf('a')]],
-    ['starts as the trial of its node', trial(pollsOf('a')), [pollsOf('a')]],
+    ['waits while its path has an outage', call(), [pathSubject('resources')], pathSubject('resources')],
+    ['starts while another path is', call(), [pathSubject('websocket'), pathSubject('listing')]],
+    ['waits while its node’s polls are', call(), [nodePolls('a')], nodePolls('a')],
+    ['starts while its node’s sockets are, as a poll', call(), [nodeSockets('a')]],
+    ['starts while another node’s polls are', call(), [nodePolls('b')]],
+    ['starts while its node isn’t known', call({ node: () => undefined }), [nodePolls('a')]],
+    ['starts as the trial of its node', trial(nodePolls('a')), [nodePolls('a')]],
     [
       'waits as the trial of a node whose path has an outage',
-      trial(pollsOf('a')),
-      [pollsOf('a'), pathOf('resources')],
-      pathOf('resources'),
+      trial(nodePolls('a')),
+      [nodePolls('a'), pathSubject('resources')],
+      pathSubject('resources'),
     ],
     [
       'starts as the trial of a path whatever is smaller',
-      trial(pathOf('websocket'), { path: 'websocket' }),
-      [pathOf('websocket'), 'consoles', socketsOf('a')],
+      trial(pathSubject('websocket'), { path: 'websocket' }),
+      [pathSubject('websocket'), 'consoles', nodeSockets('a')],
     ],
     [
       'starts as the trial of the consoles while its node’s sockets fail',
       trial('consoles', { path: 'websocket' }),
-      ['consoles', socketsOf('a')],
+      ['consoles', nodeSockets('a')],
     ],
     [
       'waits as the trial of a node’s sockets while consoles are refused',
-      trial(socketsOf('a'), { path: 'websocket' }),
-      ['consoles', socketsOf('a')],
+      trial(nodeSockets('a'), { path: 'websocket' }),
+      ['consoles', nodeSockets('a')],
       'consoles',
     ],
     ['waits for a token while consoles are refused', token(), ['consoles'], 'consoles'],
-    ['waits for a token while its node’s sockets fail', token(), [socketsOf('a')], socketsOf('a')],
+    ['waits for a token while its node’s sockets fail', token(), [nodeSockets('a')], nodeSockets('a')],
     [
       'starts for the next token of an open socket while new ones fail',
       token({ isRefresh: true }),
-      [socketsOf('a')],
+      [nodeSockets('a')],
     ],
     [
       'waits for the next token of an open socket while consoles are refused',
@@ -75,29 +81,29 @@ describe('a call', () => {
     [
       'waits for the largest of what has an outage',
       call(),
-      [pollsOf('a'), pathOf('resources'), 'panel'],
+      [nodePolls('a'), pathSubject('resources'), 'panel'],
       'panel',
     ],
     [
       'starts for the server list while its path has an outage: nothing else reads it',
       listing(),
-      [pathOf('listing')],
+      [pathSubject('listing')],
     ],
     ['waits for the server list while the panel is down', listing(), ['panel'], 'panel'],
     [
       'starts for backups while the node has an outage',
       call({ path: 'backups' }),
-      [pollsOf('a'), socketsOf('a')],
+      [nodePolls('a'), nodeSockets('a')],
     ],
     [
       'is held by what it needs, if it tries something else',
       trial('consoles'),
-      [pathOf('resources')],
-      pathOf('resources'),
+      [pathSubject('resources')],
+      pathSubject('resources'),
     ],
   ])('%s', (_what, one, subjects, holds) => {
     const hold = holds === undefined ? undefined : { subject: holds, until: Number.POSITIVE_INFINITY };
-    expect(holdOf(one, blamed(...subjects))).toEqual(hold);
+    expect(findHold(one, blamed(...subjects))).toEqual(hold);
   });
 
   const firstRound = withTrial(suspected(undefined, NOW, NOW), NO_SERVER, NOW);
@@ -108,19 +114,19 @@ describe('a call', () => {
   });
 
   it('waits three seconds at most for the first canary', () => {
-    expect(holdOf(call(), unknown(firstRound))).toEqual({ subject: 'panel', until: NOW + 3_000 });
+    expect(findHold(call(), unknown(firstRound))).toEqual({ subject: 'panel', until: NOW + 3_000 });
   });
 
   it('starts as a canary before the panel is known', () => {
-    expect(holdOf(trial('panel'), unknown(firstRound))).toBeUndefined();
+    expect(findHold(trial('panel'), unknown(firstRound))).toBeUndefined();
   });
 
   it('starts if no canary is under way', () => {
-    expect(holdOf(call(), unknown(undefined))).toBeUndefined();
-    expect(holdOf(call(), unknown(suspected(undefined, NOW, NOW)))).toBeUndefined();
+    expect(findHold(call(), unknown(undefined))).toBeUndefined();
+    expect(findHold(call(), unknown(suspected(undefined, NOW, NOW)))).toBeUndefined();
   });
 
   it('starts while the panel is tried again, once it was known', () => {
-    expect(holdOf(call(), { ...unknown(firstRound), isKnown: true })).toBeUndefined();
+    expect(findHold(call(), { ...unknown(firstRound), isKnown: true })).toBeUndefined();
   });
 });

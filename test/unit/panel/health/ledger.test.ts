@@ -4,13 +4,13 @@ import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { Ledger } from '../../../../src/panel/health/ledger.ts';
 import { afterTrial, problemOfSubject, withCheck, withTrial } from '../../../../src/panel/health/outage.ts';
 import {
-  channelOf,
   NO_SERVER,
-  nodeOf,
-  pathOf,
-  pollsOf,
+  nodePolls,
+  nodeSockets,
+  pathSubject,
   type Subject,
-  socketsOf,
+  subjectChannel,
+  subjectNode,
 } from '../../../../src/panel/subjects.ts';
 import {
   A,
@@ -93,11 +93,11 @@ describe('a node’s polls are suspected', () => {
       true,
     ],
   ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [pollsOf('a')] : []);
+    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [nodePolls('a')] : []);
   });
 
   it('if all of its servers fail, when it has fewer than three', () => {
-    expect(suspectsOf([['resources', 'a1', 'node_unreachable']], ['a1', ...B])).toEqual([pollsOf('a')]);
+    expect(suspectsOf([['resources', 'a1', 'node_unreachable']], ['a1', ...B])).toEqual([nodePolls('a')]);
   });
 
   it('not by a timeout of its only server', () => {
@@ -115,8 +115,8 @@ describe('a node’s polls are suspected', () => {
       ['sockets', 'a1', 'node_connection'],
       ['sockets', 'a2', 'node_connection'],
     ];
-    const before = { blamed: [socketsOf('a')] };
-    expect(suspectsOf(rows, ['a1', 'a2', ...B], before)).toEqual([pollsOf('a'), socketsOf('a')]);
+    const before = { blamed: [nodeSockets('a')] };
+    expect(suspectsOf(rows, ['a1', 'a2', ...B], before)).toEqual([nodePolls('a'), nodeSockets('a')]);
   });
 });
 
@@ -134,7 +134,7 @@ describe('a node’s sockets are suspected', () => {
       true,
     ],
   ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [socketsOf('a')] : []);
+    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [nodeSockets('a')] : []);
   });
 });
 
@@ -156,14 +156,14 @@ describe('a path is suspected', () => {
       false,
     ],
   ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [pathOf('resources')] : []);
+    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [pathSubject('resources')] : []);
   });
 
   it('not because of nodes that have an outage', () => {
     const rows = [...failing('resources', 'a1 a2 b1', 'node_silent', 10), LIST_WORKS];
     const withSocket: Row[] = [...rows, ['sockets', 'a1', 'node_connection']];
-    const before = { blamed: [socketsOf('a')] };
-    expect(suspectsOf(withSocket, [...A, ...B], before)).not.toContain(pathOf('resources'));
+    const before = { blamed: [nodeSockets('a')] };
+    expect(suspectsOf(withSocket, [...A, ...B], before)).not.toContain(pathSubject('resources'));
   });
 
   it('if the server list fails and another path worked since', () => {
@@ -171,7 +171,7 @@ describe('a path is suspected', () => {
       ['listing', NO_SERVER, 'connection_cut', 10],
       ['websocket', 'a1', 'works', 5],
     ];
-    expect(suspectsOf(rows, A)).toEqual([pathOf('listing')]);
+    expect(suspectsOf(rows, A)).toEqual([pathSubject('listing')]);
   });
 });
 
@@ -203,7 +203,7 @@ describe('the consoles of the account are suspected', () => {
 
 describe('an outage', () => {
   const rows = failing('resources', 'a1 a2 a3', 'node_unreachable');
-  const subject = pollsOf('a');
+  const subject = nodePolls('a');
 
   it('is tried at once, before anything is held', () => {
     const ledger = ledgerOf(rows, A);
@@ -236,17 +236,17 @@ describe('an outage', () => {
     const silent = failing('resources', 'a1 a2 b1', 'node_silent', 10);
     const ledger = ledgerOf(silent, [...A, ...B]);
     expect(judged(ledger)).toEqual([]);
-    ledger.setOutage(socketsOf('a'), BLAMED);
-    expect(judged(ledger)).toEqual([pollsOf('a'), socketsOf('a')]);
+    ledger.setOutage(nodeSockets('a'), BLAMED);
+    expect(judged(ledger)).toEqual([nodePolls('a'), nodeSockets('a')]);
     record(ledger, [LIST_WORKS]);
-    expect(judged(ledger)).not.toContain(pathOf('resources'));
+    expect(judged(ledger)).not.toContain(pathSubject('resources'));
   });
 
   it('begins when another node’s server works after the failures', () => {
     const ledger = ledgerOf(failing('resources', 'a1 a2 a3', 'node_silent', 20), [...A, ...B]);
     expect(judged(ledger)).toEqual([]);
     record(ledger, [['resources', 'b1', 'works', 5]]);
-    expect(judged(ledger)).toEqual([pollsOf('a')]);
+    expect(judged(ledger)).toEqual([nodePolls('a')]);
   });
 
   it('begins once the success that contradicts it is two minutes old', () => {
@@ -263,19 +263,19 @@ describe('an outage', () => {
       ['resources', 'c1', 'works', 4],
     ];
     const ledger = ledgerOf(rows, [...A, ...B, 'c1']);
-    expect(judged(ledger)).not.toContain(pollsOf('a'));
+    expect(judged(ledger)).not.toContain(nodePolls('a'));
     const later = NOW + 120_000;
     ledger.record('resources', 'c1', {
       ...outcomeOf(['resources', 'c1', 'works']),
       at: later,
       startedAt: later,
     });
-    expect(judged(ledger, later)).toContain(pollsOf('a'));
+    expect(judged(ledger, later)).toContain(nodePolls('a'));
   });
 
   it('of the panel explains the failures before its end', () => {
     const cut: Row[] = [...failing('resources', 'a1 a2 b1', 'timeout', 10), LIST_WORKS];
-    expect(suspectsOf(cut, [...A, ...B])).toContain(pathOf('resources'));
+    expect(suspectsOf(cut, [...A, ...B])).toContain(pathSubject('resources'));
     const ledger = ledgerOf([], [...A, ...B], { provenAt: NOW - 5_000, blamed: ['panel'] });
     expect(judged(ledger, NOW - 5_000)).toEqual([]);
     record(ledger, cut);
@@ -290,7 +290,7 @@ describe('an outage', () => {
     ledger.panelWorks(NOW - 1_000);
     expect(judged(ledger, NOW - 1_000)).toEqual([]);
     record(ledger, [...failing('resources', 'b1', 'timeout', 0), LIST_WORKS]);
-    expect(judged(ledger)).toContain(pathOf('resources'));
+    expect(judged(ledger)).toContain(pathSubject('resources'));
   });
 });
 
@@ -392,9 +392,9 @@ describe('the panel', () => {
 /** Does this outcome contradict an outage of the subject? */
 function contradicts(subject: Subject, [channel, server, what]: Row): boolean {
   if (what !== 'works' && what !== 'streams') return false;
-  const node = nodeOf(subject);
+  const node = subjectNode(subject);
   if (node !== undefined && nodeOfServer(server) !== node) return false;
-  return channelOf(subject) === channel || (subject === 'consoles' && channel === 'sockets');
+  return subjectChannel(subject) === channel || (subject === 'consoles' && channel === 'sockets');
 }
 
 describe('a decision', () => {
@@ -425,8 +425,8 @@ describe('a decision', () => {
       fc.property(anyRows, fc.constantFrom(...EVERYBODY), (rows, server) => {
         const others = rows.filter(([channel, name]) => channel !== 'resources' || name !== server);
         const after = suspectsOf([...others, ['resources', server, 'works', 0]], EVERYBODY);
-        expect(after).not.toContain(pathOf('resources'));
-        expect(after).not.toContain(pollsOf(server[0] ?? ''));
+        expect(after).not.toContain(pathSubject('resources'));
+        expect(after).not.toContain(nodePolls(server[0] ?? ''));
       }),
     );
   });
@@ -441,7 +441,7 @@ describe('a decision', () => {
           ['websocket', 'z1', 'panel_error', 1],
         ];
         const suspects = suspectsOf([...healthy, ...failing], [...EVERYBODY, 'z1']);
-        expect(suspects.filter((suspect) => nodeOf(suspect) !== 'z')).toEqual([]);
+        expect(suspects.filter((suspect) => subjectNode(suspect) !== 'z')).toEqual([]);
       }),
     );
   });
@@ -453,8 +453,9 @@ describe('a decision', () => {
         ledger.judge(NOW);
         for (const [subject, outage] of ledger.outages) {
           expect(outage.trialAt).toBe(NOW);
-          const channel = channelOf(subject);
-          const [first] = channel === 'listing' ? [NO_SERVER] : ledger.candidates(channel, nodeOf(subject));
+          const channel = subjectChannel(subject);
+          const [first] =
+            channel === 'listing' ? [NO_SERVER] : ledger.candidates(channel, subjectNode(subject));
           expect(first).toBeDefined();
           expect(outage.problem?.detail).not.toBe('');
         }

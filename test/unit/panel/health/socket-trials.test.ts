@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { SocketTrials } from '../../../../src/panel/health/socket-trials.ts';
-import { socketsOf } from '../../../../src/panel/subjects.ts';
+import { nodeSockets } from '../../../../src/panel/subjects.ts';
 
-const TRIAL = { subject: socketsOf('n'), isFresh: true };
+const TRIAL = { subject: nodeSockets('n'), isFresh: true };
 
 function trials() {
   const over: string[] = [];

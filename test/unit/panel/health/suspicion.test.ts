@@ -1,15 +1,19 @@
 import { expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
-import { suspicionOf } from '../../../../src/panel/health/suspicion.ts';
+import { findSuspicion } from '../../../../src/panel/health/suspicion.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { evidenceOf, type Key } from '../../../../src/panel/health/tally.ts';
-import { pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import { type Key, makeEvidence } from '../../../../src/panel/health/tally.ts';
+import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
 
 /** What one server proves about a subject: the time at which its call began and ended, and its group. */
 type Said = readonly [subject: Subject, key: Key, proves: 'works' | 'fails', at: number];
 
-const [TOKENS, POLLS, LIST] = [pathOf('websocket'), pathOf('resources'), pathOf('listing')] as const;
-const SOCKETS = socketsOf('n');
+const [TOKENS, POLLS, LIST] = [
+  pathSubject('websocket'),
+  pathSubject('resources'),
+  pathSubject('listing'),
+] as const;
+const SOCKETS = nodeSockets('n');
 
 function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subject[] = []) {
   const isBlamed = (one: Subject) => blamed.includes(one);
@@ -17,9 +21,9 @@ function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subj
   for (const [about, key, proves, at] of said) {
     const problem = proves === 'fails' ? ({ cause: 'timeout', detail: `at ${at}` } as const) : undefined;
     const outcome = { startedAt: at, at, problem, signs: NOTHING };
-    tallies.put(evidenceOf({ group: tallies.of(about).group(key), outcome, proves, isAsked: true }));
+    tallies.put(makeEvidence({ group: tallies.of(about).group(key), outcome, proves, isAsked: true }));
   }
-  const found = suspicionOf(tallies.of(subject), { find: tallies.find, isBlamed });
+  const found = findSuspicion(tallies.of(subject), { find: tallies.find, isBlamed });
   return typeof found === 'object' ? found.detail : found;
 }
 
@@ -170,8 +174,8 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
   ],
   [
     'a node’s polls, once the path has worked elsewhere',
-    pollsOf('n'),
-    [fails(pollsOf('n'), 'may fail', 1), fails(pollsOf('n'), 'may fail', 2), works(POLLS, 'm', 3)],
+    nodePolls('n'),
+    [fails(nodePolls('n'), 'may fail', 1), fails(nodePolls('n'), 'may fail', 2), works(POLLS, 'm', 3)],
     'at 2',
   ],
   [
@@ -191,7 +195,7 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     SOCKETS,
     [fails(SOCKETS, 'may fail', 1), works(SOCKETS, undefined, 0)],
     'at 1',
-    [pollsOf('n')],
+    [nodePolls('n')],
   ],
 ])('suspects %s', (_what, subject, said, expected, blamed) => {
   expect(suspects(subject, said, blamed)).toBe(expected);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { type Evidence, evidenceOf } from '../../../../src/panel/health/tally.ts';
-import { pathOf, pollsOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import { type Evidence, makeEvidence } from '../../../../src/panel/health/tally.ts';
+import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
 
 function evidence(tallies: Tallies, subject: Subject, key: string, proves: Evidence['proves']): Evidence {
   const problem = proves === 'fails' ? ({ cause: 'timeout', detail: 'late' } as const) : undefined;
   const outcome = { startedAt: 1, at: 2, problem, signs: NOTHING };
-  return evidenceOf({ group: tallies.of(subject).group(key), outcome, proves, isAsked: true });
+  return makeEvidence({ group: tallies.of(subject).group(key), outcome, proves, isAsked: true });
 }
 
 function decideAll({ touched }: Tallies): void {
@@ -20,7 +20,12 @@ function touchedBy(
   prepare: (tallies: Tallies) => void = () => undefined,
 ) {
   const tallies = new Tallies(() => false);
-  for (const subject of ['consoles', pathOf('websocket'), pathOf('resources'), socketsOf('n')] as const)
+  for (const subject of [
+    'consoles',
+    pathSubject('websocket'),
+    pathSubject('resources'),
+    nodeSockets('n'),
+  ] as const)
     tallies.of(subject);
   prepare(tallies);
   decideAll(tallies);
@@ -32,59 +37,59 @@ describe('due for a decision', () => {
   it.each<[string, (tallies: Tallies) => void, readonly Subject[]]>([
     [
       'is the subject that a failure concerns',
-      (tallies) => tallies.put(evidence(tallies, socketsOf('n'), 'fails', 'fails')),
-      [socketsOf('n')],
+      (tallies) => tallies.put(evidence(tallies, nodeSockets('n'), 'fails', 'fails')),
+      [nodeSockets('n')],
     ],
     [
       'are other paths and the consoles after a success on a path',
-      (tallies) => tallies.put(evidence(tallies, pathOf('resources'), 'n', 'works')),
-      ['consoles', pathOf('resources'), pathOf('websocket')],
+      (tallies) => tallies.put(evidence(tallies, pathSubject('resources'), 'n', 'works')),
+      ['consoles', pathSubject('resources'), pathSubject('websocket')],
     ],
     [
       "are the paths after the outage of a node's polls, and its sockets",
-      (tallies) => tallies.blameChanged(pollsOf('n')),
-      [pathOf('resources'), pathOf('websocket'), socketsOf('n')],
+      (tallies) => tallies.blameChanged(nodePolls('n')),
+      [pathSubject('resources'), pathSubject('websocket'), nodeSockets('n')],
     ],
     [
       "are the paths after the outage of a node's sockets, and its polls",
       (tallies) => {
-        tallies.of(pollsOf('n'));
-        tallies.blameChanged(socketsOf('n'));
+        tallies.of(nodePolls('n'));
+        tallies.blameChanged(nodeSockets('n'));
       },
-      [pathOf('resources'), pathOf('websocket'), pollsOf('n')],
+      [pathSubject('resources'), pathSubject('websocket'), nodePolls('n')],
     ],
     [
       'is a path that lost an outcome',
       (tallies) => {
-        const lost = evidence(tallies, pathOf('resources'), 'n', 'fails');
+        const lost = evidence(tallies, pathSubject('resources'), 'n', 'fails');
         tallies.put(lost);
         decideAll(tallies);
         tallies.take(lost);
       },
-      [pathOf('resources')],
+      [pathSubject('resources')],
     ],
     [
       'is only the subject that works, if that is no path',
       (tallies) => {
-        for (const subject of ['consoles', pollsOf('n')] as const)
+        for (const subject of ['consoles', nodePolls('n')] as const)
           tallies.put(evidence(tallies, subject, 'any', 'works'));
       },
-      ['consoles', pollsOf('n')],
+      ['consoles', nodePolls('n')],
     ],
     ['is the panel, even if no server is asked', (tallies) => tallies.touch('panel'), ['panel']],
-    ['is nothing after an outage of a path', (tallies) => tallies.blameChanged(pathOf('resources')), []],
+    ['is nothing after an outage of a path', (tallies) => tallies.blameChanged(pathSubject('resources')), []],
   ])('%s', (_what, change, expected) => {
     expect(touchedBy(change)).toEqual([...expected].toSorted());
   });
 
   it('is no node that awaits no proof any more', () => {
     const touched = touchedBy(
-      (tallies) => tallies.put(evidence(tallies, pathOf('websocket'), 'm', 'works')),
+      (tallies) => tallies.put(evidence(tallies, pathSubject('websocket'), 'm', 'works')),
       (tallies) => {
-        for (const isAwaited of [true, false]) tallies.awaitProof(tallies.of(socketsOf('n')), isAwaited);
+        for (const isAwaited of [true, false]) tallies.awaitProof(tallies.of(nodeSockets('n')), isAwaited);
       },
     );
-    expect(touched).not.toContain(socketsOf('n'));
+    expect(touched).not.toContain(nodeSockets('n'));
   });
 
   it.each([
@@ -92,10 +97,10 @@ describe('due for a decision', () => {
     ['the node itself', 'n', false],
   ])('is a node that awaits a proof once a server of %s works on the path', (_what, node, isDue) => {
     const touched = touchedBy(
-      (tallies) => tallies.put(evidence(tallies, pathOf('websocket'), node, 'works')),
-      (tallies) => tallies.awaitProof(tallies.of(socketsOf('n')), true),
+      (tallies) => tallies.put(evidence(tallies, pathSubject('websocket'), node, 'works')),
+      (tallies) => tallies.awaitProof(tallies.of(nodeSockets('n')), true),
     );
-    expect(touched.includes(socketsOf('n'))).toBe(isDue);
+    expect(touched.includes(nodeSockets('n'))).toBe(isDue);
   });
 });
 
@@ -105,13 +110,13 @@ describe('failures on a path', () => {
   it('are explained while their node has an outage', () => {
     const blamed = new Set<Subject>();
     const tallies = new Tallies((subject) => blamed.has(subject));
-    tallies.put(evidence(tallies, pathOf('resources'), 'n', 'fails'));
-    tallies.put(evidence(tallies, pathOf('resources'), 'm', 'fails'));
-    const counts = [failed(tallies, pathOf('resources'))];
+    tallies.put(evidence(tallies, pathSubject('resources'), 'n', 'fails'));
+    tallies.put(evidence(tallies, pathSubject('resources'), 'm', 'fails'));
+    const counts = [failed(tallies, pathSubject('resources'))];
     for (const change of ['add', 'delete'] as const) {
-      blamed[change](pollsOf('n'));
-      tallies.blameChanged(pollsOf('n'));
-      counts.push(failed(tallies, pathOf('resources')));
+      blamed[change](nodePolls('n'));
+      tallies.blameChanged(nodePolls('n'));
+      counts.push(failed(tallies, pathSubject('resources')));
     }
     expect(counts).toEqual([2, 1, 2]);
   });
@@ -119,23 +124,23 @@ describe('failures on a path', () => {
   it('that are excused count for nobody: the path, the panel, and the polls that may have failed because of it', () => {
     const tallies = new Tallies(() => false);
     for (const [subject, key] of [
-      [pathOf('resources'), 'n'],
-      [pathOf('websocket'), 'n'],
+      [pathSubject('resources'), 'n'],
+      [pathSubject('websocket'), 'n'],
       ['panel', 'resources'],
       ['panel', 'websocket'],
-      [pollsOf('n'), 'fails'],
-      [pollsOf('n'), 'may fail'],
-      [socketsOf('n'), 'may fail'],
+      [nodePolls('n'), 'fails'],
+      [nodePolls('n'), 'may fail'],
+      [nodeSockets('n'), 'may fail'],
     ] as const)
       tallies.put(evidence(tallies, subject, key, 'fails'));
     tallies.excuse('resources');
     expect({
-      path: failed(tallies, pathOf('resources')),
-      other: failed(tallies, pathOf('websocket')),
+      path: failed(tallies, pathSubject('resources')),
+      other: failed(tallies, pathSubject('websocket')),
       panel: failed(tallies, 'panel'),
-      polls: tallies.find(pollsOf('n'))?.failedIn('fails'),
-      mayBe: tallies.find(pollsOf('n'))?.failedIn('may fail'),
-      sockets: failed(tallies, socketsOf('n')),
+      polls: tallies.find(nodePolls('n'))?.failedIn('fails'),
+      mayBe: tallies.find(nodePolls('n'))?.failedIn('may fail'),
+      sockets: failed(tallies, nodeSockets('n')),
     }).toEqual({ path: 0, other: 1, panel: 1, polls: 1, mayBe: 0, sockets: 1 });
   });
 
@@ -152,17 +157,18 @@ describe('failures on a path', () => {
 
 it('a node with servers stays after it is decided', () => {
   const tallies = new Tallies(() => false);
-  tallies.put(evidence(tallies, socketsOf('n'), 'fails', 'fails'));
-  tallies.decided(tallies.of(socketsOf('n')));
-  expect(tallies.find(socketsOf('n'))).toBeDefined();
+  tallies.put(evidence(tallies, nodeSockets('n'), 'fails', 'fails'));
+  tallies.decided(tallies.of(nodeSockets('n')));
+  expect(tallies.find(nodeSockets('n'))).toBeDefined();
   expect(tallies.touched.filter(({ isTouched }) => isTouched)).toEqual([]);
 });
 
 it('a node without servers is forgotten once it is decided, and a path is not', () => {
   const tallies = new Tallies(() => false);
-  for (const subject of [socketsOf('n'), pathOf('resources')] as const) tallies.decided(tallies.of(subject));
-  expect([tallies.find(socketsOf('n')), tallies.find(pathOf('resources'))?.subject]).toEqual([
+  for (const subject of [nodeSockets('n'), pathSubject('resources')] as const)
+    tallies.decided(tallies.of(subject));
+  expect([tallies.find(nodeSockets('n')), tallies.find(pathSubject('resources'))?.subject]).toEqual([
     undefined,
-    pathOf('resources'),
+    pathSubject('resources'),
   ]);
 });

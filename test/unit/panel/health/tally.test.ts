@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
 import { NEVER, type Outcome } from '../../../../src/panel/health/outcome.ts';
-import { type Evidence, evidenceOf, type Key, Tally } from '../../../../src/panel/health/tally.ts';
-import { pathOf, pollsOf } from '../../../../src/panel/subjects.ts';
+import { type Evidence, type Key, makeEvidence, Tally } from '../../../../src/panel/health/tally.ts';
+import { nodePolls, pathSubject } from '../../../../src/panel/subjects.ts';
 
 interface Said {
   readonly key: Key;
@@ -20,7 +20,7 @@ function outcomeOf({ at, tookMs, proves, streams }: Said): Outcome {
 }
 
 const evidenceIn = (tally: Tally, said: Said): Evidence =>
-  evidenceOf({ ...said, group: tally.group(said.key), outcome: outcomeOf(said) });
+  makeEvidence({ ...said, group: tally.group(said.key), outcome: outcomeOf(said) });
 
 const KEYS = ['a', 'b', undefined];
 const anySaid: fc.Arbitrary<Said> = fc.record({
@@ -72,7 +72,7 @@ describe('a tally', () => {
     fc.assert(
       fc.property(anySteps, (steps) => {
         const explained = new Set<Key>();
-        const tally = new Tally(pathOf('resources'), (key) => explained.has(key));
+        const tally = new Tally(pathSubject('resources'), (key) => explained.has(key));
         let all: Counted[] = [];
         for (const step of steps) {
           if (typeof step === 'number') {
@@ -97,7 +97,7 @@ describe('a tally', () => {
   });
 
   it('is of its subject’s channel and node', () => {
-    expect(new Tally(pollsOf('a'))).toMatchObject({ channel: 'resources', node: 'a', servers: 0 });
+    expect(new Tally(nodePolls('a'))).toMatchObject({ channel: 'resources', node: 'a', servers: 0 });
     expect(new Tally('consoles')).toMatchObject({ channel: 'websocket', node: undefined });
   });
 
@@ -115,7 +115,7 @@ describe('a tally', () => {
 
   it('doesn’t count a failure that something else explains, nor its end', () => {
     let isExplained = true;
-    const tally = new Tally(pathOf('resources'), () => isExplained);
+    const tally = new Tally(pathSubject('resources'), () => isExplained);
     const said: Said = { key: 'a', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
     const [one, other] = [evidenceIn(tally, said), evidenceIn(tally, said)];
     for (const evidence of [one, other]) tally.add(evidence);
@@ -127,7 +127,7 @@ describe('a tally', () => {
   });
 
   it('takes the problem of the failure that ended last', () => {
-    const tally = new Tally(pollsOf('a'));
+    const tally = new Tally(nodePolls('a'));
     const said: Said = { key: 'fails', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
     for (const at of [3, 9, 5]) tally.add(evidenceIn(tally, { ...said, at }));
     expect(tally.newestProblem()?.detail).toBe('at 9');
@@ -157,12 +157,12 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
   expect(new Set(tally.failing.map(({ key }) => key))).toEqual(
     new Set(counted.map(({ evidence }) => evidence.group.key)),
   );
-  const newestOf = (some: readonly Counted[]) =>
+  const findNewest = (some: readonly Counted[]) =>
     some.length === 0 ? undefined : `at ${Math.max(...some.map(({ evidence: { outcome } }) => outcome.at))}`;
-  expect(tally.newestProblem()?.detail).toBe(newestOf(counted));
+  expect(tally.newestProblem()?.detail).toBe(findNewest(counted));
   for (const key of KEYS) {
     expect(tally.newestProblemIn(tally.group(key))?.detail).toBe(
-      newestOf(failed.filter(({ evidence }) => evidence.group.key === key)),
+      findNewest(failed.filter(({ evidence }) => evidence.group.key === key)),
     );
     expect(tally.worksAtBeside(key)).toBe(
       lastOf(worked.filter(({ evidence }) => evidence.group.key !== key)),

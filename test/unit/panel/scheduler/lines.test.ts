@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Call, isCanary, isConnect } from '../../../../src/panel/scheduler/call.ts';
 import { Lines, type Waiting } from '../../../../src/panel/scheduler/lines.ts';
 import type { Start } from '../../../../src/panel/scheduler/rules.ts';
-import { NO_SERVER, type Path, pollsOf, type Subject } from '../../../../src/panel/subjects.ts';
+import { NO_SERVER, nodePolls, type Path, type Subject } from '../../../../src/panel/subjects.ts';
 
 const NOW = 1_000_000;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -63,7 +63,7 @@ describe('the next call', () => {
   it('is a canary, then a trial, whatever the deadlines are', () => {
     const lines = linesOf(
       call('a1', 0),
-      call('a2', 9, { tries: () => pollsOf('a') }),
+      call('a2', 9, { tries: () => nodePolls('a') }),
       call('a3', 10, { tries: () => 'panel' }),
     );
     expect(started(lines)).toEqual(['a3', 'a2', 'a1']);
@@ -331,7 +331,7 @@ const anyTries = fc.constantFrom<Subject | undefined>(
   undefined,
   'panel',
   'consoles',
-  pollsOf('a'),
+  nodePolls('a'),
 );
 /** When a hold is over: after so many milliseconds, never, or now. */
 const anyFor = fc.constantFrom(1, 5, 20, NEVER, 0);

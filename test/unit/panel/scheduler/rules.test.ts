@@ -11,11 +11,11 @@ import {
 import { SlidingWindow } from '../../../../src/panel/scheduler/sliding-window.ts';
 import {
   NO_SERVER,
+  nodePolls,
+  nodeSockets,
   type Path,
-  pathOf,
-  pollsOf,
+  pathSubject,
   type Subject,
-  socketsOf,
 } from '../../../../src/panel/subjects.ts';
 
 const NOW = 1_000_000;
@@ -141,12 +141,12 @@ describe('a call starts', () => {
     [
       'never while its path has an outage',
       call(),
-      held(pathOf('resources')),
+      held(pathSubject('resources')),
       NEVER,
       'outage',
       'gate path resources',
     ],
-    ['never while its node’s polls are', call(), held(pollsOf('a')), NEVER, 'outage', 'node'],
+    ['never while its node’s polls are', call(), held(nodePolls('a')), NEVER, 'outage', 'node'],
     [
       'never for a token while consoles are refused',
       token(),
@@ -158,7 +158,7 @@ describe('a call starts', () => {
     [
       'never for a token while its node’s sockets fail',
       token(),
-      held(socketsOf('a')),
+      held(nodeSockets('a')),
       NEVER,
       'outage',
       'node',
@@ -242,11 +242,11 @@ describe('a call starts', () => {
       token({ isRetry: () => true }),
       tried(4, { limit: limitWith(48, [{ scope: 'tokens of a1', until: NOW - 1_000 }]) }),
     ],
-    ['at once as the check of a suspicion', trial(pollsOf('a')), tried(4)],
+    ['at once as the check of a suspicion', trial(nodePolls('a')), tried(4)],
     [
       'when trials have room, as the trial of what is blamed',
-      trial(pollsOf('a')),
-      tried(4, { isBlamed: (subject) => subject === pollsOf('a') }),
+      trial(nodePolls('a')),
+      tried(4, { isBlamed: (subject) => subject === nodePolls('a') }),
       30,
       'trials',
       'gate trials',
@@ -283,7 +283,7 @@ describe('a call starts', () => {
     ],
     [
       'at once while six connect, as the trial of the node',
-      trial(socketsOf('x'), { ...atX, path: 'websocket' }),
+      trial(nodeSockets('x'), { ...atX, path: 'websocket' }),
       connecting(2, 2, 1, 1, 1, 1),
     ],
     [
@@ -302,7 +302,7 @@ describe('a call starts', () => {
     ['at once while more waits than a minute carries, if its half has room', call(), short(23)],
     ['at once as a connect, whatever others took', token(), short(48)],
     ['at once as a renewal, whatever others took', token({ isRefresh: true }), short(48)],
-    ['at once as a trial, whatever others took', trial(pollsOf('a')), short(48)],
+    ['at once as a trial, whatever others took', trial(nodePolls('a')), short(48)],
     ['at once if no more waits than a minute carries', call(), traffic({ others: started(48, 50) })],
     [
       'when the rule that holds it longest lets it',
@@ -320,7 +320,11 @@ describe('a call starts', () => {
 /** What a call needs, which may have an outage. */
 const needs = (one: Call): readonly Subject[] => {
   const node = one.node();
-  return ['panel', pathOf(one.path), ...(node === undefined ? [] : [pollsOf(node), socketsOf(node)])];
+  return [
+    'panel',
+    pathSubject(one.path),
+    ...(node === undefined ? [] : [nodePolls(node), nodeSockets(node)]),
+  ];
 };
 
 const anyCall: fc.Arbitrary<Call> = fc
@@ -328,7 +332,7 @@ const anyCall: fc.Arbitrary<Call> = fc
     path: fc.constantFrom<Path>('websocket', 'resources', 'listing', 'backups'),
     server: fc.constantFrom('a1', 'b1', NO_SERVER),
     node: fc.constantFrom('a', 'b', 'x', undefined),
-    tries: fc.constantFrom<Subject | undefined>('panel', pollsOf('a'), 'consoles', undefined, undefined),
+    tries: fc.constantFrom<Subject | undefined>('panel', nodePolls('a'), 'consoles', undefined, undefined),
     isRetry: fc.boolean(),
     isRefresh: fc.boolean(),
   })
@@ -356,7 +360,7 @@ const anyTraffic: fc.Arbitrary<Traffic> = fc
     lists: anyWindow,
     others: anyWindow,
     isShort: fc.boolean(),
-    held: fc.subarray<Subject>(['panel', pathOf('websocket'), pollsOf('a'), socketsOf('b')]),
+    held: fc.subarray<Subject>(['panel', pathSubject('websocket'), nodePolls('a'), nodeSockets('b')]),
   })
   .map(({ perMinute, pausedFor, pausedScope, tokensAgo, connectingAgo, held: subjects, ...rest }) => {
     const ascending = (agos: readonly number[]) => agos.map((ago) => NOW - ago).toSorted((a, b) => a - b);
@@ -414,7 +418,7 @@ describe('the start of any call', () => {
     fc.assert(
       fc.property(anyTraffic, (when) => {
         const one = call({ node: () => 'b' });
-        const blamedOnes = [pollsOf('a'), socketsOf('a'), pathOf('backups')];
+        const blamedOnes = [nodePolls('a'), nodeSockets('a'), pathSubject('backups')];
         const holds: Traffic['holds'] = (other) => {
           const subject = blamedOnes.find((blamed) => needs(other).includes(blamed));
           return subject && { subject, until: NEVER };

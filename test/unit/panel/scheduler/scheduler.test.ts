@@ -4,7 +4,7 @@ import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from '../../../../src/panel/scheduler/scheduler.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
-import { type Path, pathOf, type Subject, socketsOf } from '../../../../src/panel/subjects.ts';
+import { nodeSockets, type Path, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
 import { type Deferred, deferred } from '../../../support/deferred.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -254,8 +254,8 @@ describe('what is held', () => {
       const name = node();
       const needed: readonly Subject[] = [
         'panel',
-        pathOf(path),
-        ...(name === undefined ? [] : [socketsOf(name)]),
+        pathSubject(path),
+        ...(name === undefined ? [] : [nodeSockets(name)]),
       ];
       const subject = needed.find((one) => held.has(one) && one !== tries());
       return subject && { subject, until: NEVER };
@@ -269,7 +269,7 @@ describe('what is held', () => {
   }
 
   it('starts when that ends, and not before', async () => {
-    const world = holding('panel', pathOf('backups'), socketsOf('n'));
+    const world = holding('panel', pathSubject('backups'), nodeSockets('n'));
     world.run('a');
     world.run('b', { path: 'backups' });
     world.run('c', { node: () => 'n' });
@@ -278,16 +278,16 @@ describe('what is held', () => {
     world.ends('panel');
     await settled(world);
     expect(world.started()).toEqual(['a']);
-    world.ends(socketsOf('n'), 'n');
+    world.ends(nodeSockets('n'), 'n');
     await settled(world);
     expect(world.started()).toEqual(['a', 'c']);
-    world.ends(pathOf('backups'));
+    world.ends(pathSubject('backups'));
     await settled(world);
     expect(world.started()).toEqual(['a', 'c', 'b']);
   });
 
   it('starts when its node turns out to be another, or it was chosen to try that', async () => {
-    const world = holding(socketsOf('n'));
+    const world = holding(nodeSockets('n'));
     let [node, tries]: [string, Subject | undefined] = ['n', undefined];
     world.run('a', { node: () => node });
     world.run('b', { node: () => 'n', tries: () => tries });
@@ -297,7 +297,7 @@ describe('what is held', () => {
     world.scheduler.moved('a');
     await settled(world);
     expect(world.started()).toEqual(['a']);
-    tries = socketsOf('n');
+    tries = nodeSockets('n');
     world.scheduler.moved('b');
     await settled(world);
     expect(world.started()).toEqual(['a', 'b']);
@@ -306,7 +306,7 @@ describe('what is held', () => {
   it('starts when its node’s outage ends, though the node wasn’t known when it began to wait', async () => {
     let [node, isHeld]: [string | undefined, boolean] = [undefined, true];
     const world = busy(1_000, (call) =>
-      isHeld && call.node() === 'n' ? { subject: socketsOf('n'), until: NEVER } : undefined,
+      isHeld && call.node() === 'n' ? { subject: nodeSockets('n'), until: NEVER } : undefined,
     );
     world.run('a', { node: () => node });
     await settled(world);
@@ -315,7 +315,7 @@ describe('what is held', () => {
     await settled(world);
     expect(world.others()).toEqual([]);
     isHeld = false;
-    world.scheduler.holdChanged(socketsOf('n'), 'n');
+    world.scheduler.holdChanged(nodeSockets('n'), 'n');
     await settled(world);
     expect(world.others()).toEqual(['a']);
   });
@@ -409,7 +409,7 @@ describe('the rate', () => {
     let isDown = true;
     const world = scheduled(1_000, (call) => {
       if (!isDown && call.server === 'free') return undefined;
-      return { subject: isDown ? 'panel' : pathOf('websocket'), until: NEVER };
+      return { subject: isDown ? 'panel' : pathSubject('websocket'), until: NEVER };
     });
     for (let node = 0; node < 1_000; node += 1) world.run(`a${node}`, { node: () => `${node}` });
     world.run('free', { deadline: 5_000 });
@@ -600,7 +600,7 @@ describe('the backlog', () => {
 
   it('isn’t what is held for another reason as well while the window is full', async () => {
     const world = scheduled(4, ({ server }) =>
-      server.startsWith('held') ? { subject: socketsOf('n'), until: NEVER } : undefined,
+      server.startsWith('held') ? { subject: nodeSockets('n'), until: NEVER } : undefined,
     );
     for (let index = 0; index < 4; index += 1) world.run(`before ${index}`).end.resolve('');
     await settled(world);
@@ -650,7 +650,7 @@ describe('the decisions for one start', () => {
       const holds: Holds = ({ node }) => {
         asked += 1;
         const name = node() ?? '';
-        return isHeld(name) ? { subject: socketsOf(name), until: NEVER } : undefined;
+        return isHeld(name) ? { subject: nodeSockets(name), until: NEVER } : undefined;
       };
       const world = scheduled(1_000, holds);
       for (let index = 0; index < servers; index += 1)

@@ -7,7 +7,7 @@ import {
   decodeNodesPage,
   decodeSchedules,
 } from '../../../../../src/panel/dialects/pterodactyl/responses.ts';
-import { decodeCredentials, permissionsOf } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { decodeCredentials, readPermissions } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
 import {
   decodeResources,
   decodeStats as decodeStatsInto,
@@ -565,7 +565,7 @@ describe('decodeBackupsPage', () => {
   });
 });
 
-describe('permissionsOf', () => {
+describe('readPermissions', () => {
   it.each([
     ['lists permissions', jwt({ permissions: ['*'], exp: 1 }), ['*']],
     [
@@ -580,6 +580,6 @@ describe('permissionsOf', () => {
     ['is not a token', 'a.b.c', undefined],
     ['is empty', '', undefined],
   ])('of a token that %s', (_, value, permissions) => {
-    expect(permissionsOf(value)).toEqual(permissions);
+    expect(readPermissions(value)).toEqual(permissions);
   });
 });
