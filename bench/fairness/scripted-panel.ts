@@ -4,7 +4,6 @@ import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
-import { PanelError } from '../../src/panel/api.ts';
 import type {
   ClientMessage,
   Credentials,
@@ -15,6 +14,7 @@ import type {
   Responses,
 } from '../../src/panel/dialect.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
+import { PanelError } from '../../src/panel/panel-error.ts';
 import type { RateFacts } from '../../src/panel/scheduler/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { listed } from '../../test/support/listed.ts';

@@ -17,7 +17,7 @@ import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import { listed } from '../domain/sentences.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
-import { toProblem } from '../panel/api.ts';
+import { toProblem } from '../panel/panel-error.ts';
 import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { formatIssues } from '../yaml/issues.ts';

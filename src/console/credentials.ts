@@ -3,9 +3,10 @@
  * doesn't name.
  */
 import type { ServerTarget } from '../domain/server.ts';
-import { type PanelApi, PanelError } from '../panel/api.ts';
+import { type PanelApi } from '../panel/api.ts';
 import type { Credentials, ServerAddress } from '../panel/dialect.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
+import { PanelError } from '../panel/panel-error.ts';
 
 /** Requests a server's credentials; with another daemon in its path if the panel requires that. */
 export function credentialsFrom(api: Pick<PanelApi, 'get'>) {

@@ -9,8 +9,8 @@ import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../
 import { type Repeat, repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
-import { PanelError, toProblem } from '../panel/api.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import { PanelError, toProblem } from '../panel/panel-error.ts';
 import { retryGapMs } from '../session/backoff.ts';
 import { backupsOfServers } from './backups.ts';
 import type { IntervalSettings, ListName, ListOfServer } from './list-of-server.ts';

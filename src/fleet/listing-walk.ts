@@ -3,8 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printable } from '../domain/secrets.ts';
 import { shortId } from '../domain/server.ts';
-import { PanelError } from '../panel/api.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
+import { PanelError } from '../panel/panel-error.ts';
 
 /** The most servers that panels return on one page. */
 export const LISTING_PAGE_SIZE = 100;

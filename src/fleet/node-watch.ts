@@ -6,7 +6,8 @@ import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
 import { repeat } from '../domain/repeat.ts';
 import { printable, type Secret } from '../domain/secrets.ts';
 import type { Clock } from '../domain/time.ts';
-import { type PanelApi, toProblem } from '../panel/api.ts';
+import { type PanelApi } from '../panel/api.ts';
+import { toProblem } from '../panel/panel-error.ts';
 import { allPages } from './list-of-server.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */

@@ -1,24 +1,11 @@
-/**
- * The client API of one panel: makes a call and decodes its response, or finds the cause of its
- * failure.
- */
-import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
-import { blamedProblem } from '../diagnosis/outcome.ts';
-import {
-  OWN_CODES,
-  type PanelWay,
-  panelTransportCause,
-  readTransportError,
-  withCode,
-} from '../diagnosis/transport.ts';
-import { hasPrefix } from '../domain/api-keys.ts';
-import type { CauseCode, Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
+/** The client API of one panel: makes a call, and decodes its response. */
+import { readTransportError } from '../diagnosis/transport.ts';
 import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
+import { NotJsonError, parseBody, refusalBody } from './body.ts';
+import { refusalError, statusLabel, transportError, unreadableError } from './call-errors.ts';
 import {
   type Dialect,
-  type ErrorBody,
   type PanelAnswerText,
   type PanelRequest,
   type Requested,
@@ -26,7 +13,8 @@ import {
   type Responses,
   ShapeError,
 } from './dialect.ts';
-import { rateFacts, retryAfterMs } from './rate-headers.ts';
+import { PanelError } from './panel-error.ts';
+import { rateFacts } from './rate-headers.ts';
 import type { RateFacts } from './scheduler/rate-limit.ts';
 import { SpokenDialect } from './spoken-dialect.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';
@@ -52,16 +40,6 @@ type RequestIn<T> = (dialect: Dialect) => PanelRequest<T>;
 
 /** One server's response is a few hundred bytes, and so is a server's part of its node's list. */
 const MAX_SMALL_BODY_BYTES = MIB;
-
-/**
- * The most members, objects or arrays in a response. The longest response could have half a million
- * members with keys of their own, or two million nested arrays, which take more than a second to
- * parse. A full page of servers with a hundred variables each has fewer.
- */
-const MAX_PARTS = 200_000;
-
-/** No longer response is parsed again for the panel's message. */
-const MAX_QUOTED_LENGTH = 65_536;
 
 /** The panel's client API. */
 export class PanelApi {
@@ -225,225 +203,4 @@ class OtherDialect extends Error {
     super(`the panel speaks ${dialect.name}`);
     this.dialect = dialect;
   }
-}
-
-/** The body of a refused call, if it is JSON. */
-function refusalBody({ text }: Reply): unknown {
-  if (text.length > MAX_QUOTED_LENGTH) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-class NotJsonError extends ShapeError {}
-
-// The exporter doesn't request compression, and no panel uses it. Decompressing would let a few
-// kilobytes fill the memory.
-function parseBody({ contentEncoding, text }: Reply): unknown {
-  if (contentEncoding !== '' && contentEncoding !== 'identity') {
-    throw new NotJsonError(
-      `the body is compressed (${printable(contentEncoding)}), although compression was not requested`,
-    );
-  }
-  if (hasTooManyParts(text)) {
-    throw new ShapeError(`expected a response with at most ${MAX_PARTS} members, objects or arrays`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new NotJsonError(isMarkup(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
-  }
-}
-
-const isMarkup = (text: string) => /^\s*</.test(text);
-
-/** What PHP prints in front of a response, without HTML: never a token. */
-const PHP_MESSAGE = /^\s*(?:PHP )?(?:Deprecated|Fatal error|Notice|Parse error|Strict Standards|Warning): /;
-
-/** Counts the characters with which each kind begins, those in texts too. */
-function hasTooManyParts(text: string): boolean {
-  return [':', '{', '['].some((sign) => {
-    let parts = 0;
-    for (let at = text.indexOf(sign); at >= 0 && parts <= MAX_PARTS; at = text.indexOf(sign, at + 1))
-      parts += 1;
-    return parts > MAX_PARTS;
-  });
-}
-
-/** A failed call to the panel; the message is the problem's detail: one line without secrets. */
-export class PanelError extends Error {
-  override readonly name = 'PanelError';
-  readonly problem: Problem;
-  /** HTTP status, if there was a response. */
-  readonly status: number | undefined;
-  /** Whether the panel itself responded, in a JSON form of its own, and no proxy in front of it. */
-  readonly fromPanel: boolean;
-  /** The `X-RateLimit-Limit` of the response, in calls per minute. */
-  readonly limitPerMinute: number | undefined;
-  /** The permission that the refused call requires, as the panel names it. */
-  readonly permission: string | undefined;
-
-  constructor(problem: Problem, facts: Partial<PanelErrorFacts> & ErrorOptions = {}) {
-    super(problem.detail, facts);
-    this.problem = problem;
-    this.status = facts.status;
-    this.fromPanel = facts.fromPanel ?? false;
-    this.limitPerMinute = facts.limitPerMinute;
-    this.permission = facts.permission;
-  }
-}
-
-/** Does the panel, or something in front of it, demand a pause? A challenge demands a browser. */
-export function isThrottled(error: unknown): error is PanelError {
-  if (!(error instanceof PanelError) || error.status !== 429) return false;
-  return error.problem.cause === 'rate_limited' || error.problem.cause === 'console_limit';
-}
-
-type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute' | 'permission'>;
-
-/** The problem behind any rejection of a call. */
-export function toProblem(error: unknown): Problem {
-  if (error instanceof PanelError) return error.problem;
-  const message = error instanceof Error ? error.message : String(error);
-  return { cause: 'unexpected', detail: printable(message) };
-}
-
-/** A response other than success, with what is needed to explain it. */
-export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
-  readonly endpoint: ApiEndpoint;
-  /** In which it is read. */
-  readonly dialect: Pick<Dialect, 'refusals' | 'rate' | 'permissions'>;
-  /** Method and path, such as `GET /api/client`. */
-  readonly request: string;
-  /** Never shown: its prefix identifies an application key. */
-  readonly apiKey: string;
-  /** The panel's address. */
-  readonly url: string;
-  readonly nowUnixMs: number;
-}
-
-/** The error for a response other than success. */
-export function refusalError(refusal: HttpRefusal): PanelError {
-  const { request, status, rate, location, dialect } = refusal;
-  const body = dialect.refusals.read(refusal.text, refusal.contentType);
-  const { form, detail } = body;
-  const target = status < 400 && `redirect to ${redirectTarget(location)}`;
-  const parts = [
-    `${request} returned ${status}`,
-    detail && `"${detail}"`,
-    target,
-    form === 'foreign' && cloudflareMeaning(status),
-  ];
-  const problem: Problem = {
-    cause: refusalCause(refusal, body),
-    detail: parts.filter(Boolean).join(': '),
-    retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
-  };
-  return new PanelError(problem, {
-    status,
-    fromPanel: form !== 'foreign',
-    permission: dialect.permissions[refusal.endpoint],
-    ...rateFacts(rate, dialect.rate.windowMs),
-  });
-}
-
-/** Only a response in the panel's own form shows anything about a server. */
-function refusalCause(refusal: HttpRefusal, body: ErrorBody): CauseCode {
-  const { endpoint, status, apiKey, dialect } = refusal;
-  const isForeign = body.form === 'foreign';
-  if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
-  const cause = isForeign
-    ? foreignPanelCause({ status, message: body.detail, isChallenge: refusal.isChallenge })
-    : dialect.refusals.cause({
-        ...body,
-        endpoint,
-        status,
-        isApplicationKey: hasPrefix(apiKey, 'application'),
-      });
-  return timeoutCause(cause, endpoint);
-}
-
-/** Does the redirect lead to the same host over TLS? */
-function isToHttps({ url, location = '' }: Pick<HttpRefusal, 'url' | 'location'>): boolean {
-  if (!URL.canParse(location)) return false;
-  const [from, to] = [new URL(url), new URL(location)];
-  return from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
-}
-
-/** The redirect's address without its query, which may contain secrets. */
-function redirectTarget(location: string | undefined): string {
-  const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
-  return address === '' ? 'no address' : address;
-}
-
-/** The error for a response with a success status that can't be used. */
-function unreadableError(
-  request: string,
-  { status, text, contentType, isChallenge }: Reply,
-  problem: ShapeError,
-  { refusals }: Pick<Dialect, 'refusals'>,
-): PanelError {
-  const isPage = isMarkup(text) || PHP_MESSAGE.test(text);
-  // The text of any other body isn't quoted: it may be a token.
-  const isObject = text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(text);
-  const isQuoted = isPage || (!(problem instanceof NotJsonError) && isObject);
-  const body = isQuoted ? refusals.read(text, contentType) : undefined;
-  const quoted = body?.detail === undefined ? '' : `: "${body.detail}"`;
-  const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
-  const cause = pageCause(isPage ? text : '', { message: body?.detail, isChallenge });
-  return new PanelError({ cause, detail }, { status, cause: problem });
-}
-
-/**
- * The cause of a timeout. A call for resources waits for the node, so it is usually the node that
- * is silent.
- */
-function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
-  return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
-}
-
-/** Where a call went, for error messages. */
-export interface Destination extends PanelWay {
-  readonly endpoint: ApiEndpoint;
-  readonly request: string;
-  readonly host: string;
-  readonly timeoutMs: number;
-}
-
-/** The error for a call that ended without a response. */
-export function transportError(destination: Destination, error: unknown): PanelError {
-  const { request, host, timeoutMs } = destination;
-  const read = readTransportError(error);
-  const { kind, code, message, hostname } = read;
-  const cause = timeoutCause(panelTransportCause(kind, destination), destination.endpoint);
-  const named = withCode(read);
-  const describe = (): string => {
-    if (kind === 'proxy' || kind === 'oversize') return message;
-    if (kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
-    if (kind === 'timeout')
-      return code === OWN_CODES.deadline
-        ? `no response from ${host} within ${timeoutMs / 1_000} s`
-        : `no response from ${host}: ${named}`;
-    if (kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
-    // It may have been open for long, and part of the response may have arrived.
-    if (kind === 'cut') return `the connection to ${host} was closed (${code})`;
-    if (kind === 'refused') return named;
-    return `${kind.startsWith('tls') ? 'TLS with' : 'connecting to'} ${host} failed: ${named}`;
-  };
-  return new PanelError({ cause, detail: `${request}: ${describe()}` }, { cause: error });
-}
-
-/** The `status` label for a call without a response. */
-export function statusLabel(cause: CauseCode): string {
-  if (cause === 'node_silent') return 'timeout';
-  if (cause === 'dns' || cause === 'timeout' || cause === 'bad_answer') return cause;
-  return cause.startsWith('tls') ? 'tls' : 'network';
-}
-
-/** A 404 before any success: the address is wrong, and not the server unknown. */
-export function problemOfAddress(error: unknown): unknown {
-  if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
-  return new PanelError(blamedProblem('panel', error.problem), { cause: error });
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
 import { Account } from './account.ts';
-import { isThrottled, PanelApi, type PanelApiOptions, PanelError, problemOfAddress } from './api.ts';
+import { PanelApi, type PanelApiOptions } from './api.ts';
 import { backlogProblem } from './backlog-problem.ts';
 import { CallMaker } from './call-maker.ts';
 import type {
@@ -25,6 +25,7 @@ import { type CallEnded, Health, type HealthChange, type PanelUse } from './heal
 import { findHold, mayConnect } from './health/holds.ts';
 import type { SocketTrial } from './health/socket-trials.ts';
 import { type ListOfNode, NodePolls } from './node-polls.ts';
+import { isThrottled, PanelError, problemOfAddress } from './panel-error.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';

@@ -2,8 +2,8 @@
 import type { Problem } from '../domain/problems.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { Account } from './account.ts';
-import { isThrottled, PanelError } from './api.ts';
 import type { ForeignCalls } from './foreign-calls.ts';
+import { isThrottled, PanelError } from './panel-error.ts';
 import type { PanelLog } from './panel-log.ts';
 import type { Call } from './scheduler/call.ts';
 import { isOfConsole, type LimitChanged, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';

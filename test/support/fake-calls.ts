@@ -3,9 +3,9 @@ import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
-import { PanelError } from '../../src/panel/api.ts';
 import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
 import type { PanelCalls } from '../../src/panel/gateway.ts';
+import { PanelError } from '../../src/panel/panel-error.ts';
 import { sampleOf } from './samples.ts';
 
 /** What a fake panel does with a call. */

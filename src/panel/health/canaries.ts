@@ -4,7 +4,7 @@ import { callSigns } from '../../diagnosis/outcome.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Clock } from '../../domain/time.ts';
 import { sleep } from '../../domain/waits.ts';
-import { PanelError, toProblem } from '../api.ts';
+import { PanelError, toProblem } from '../panel-error.ts';
 import { NO_SERVER, type Path } from '../subjects.ts';
 import type { Enqueue } from './trial-call.ts';
 

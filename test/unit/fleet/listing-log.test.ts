@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ListingLog } from '../../../src/fleet/listing-log.ts';
 import { NEVER_READ } from '../../../src/fleet/listing-state.ts';
-import { PanelError } from '../../../src/panel/api.ts';
+import { PanelError } from '../../../src/panel/panel-error.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { target } from '../../support/targets.ts';
 

@@ -3,7 +3,7 @@ import type { Problem } from '../../../src/domain/problems.ts';
 import type { NodeCapacity } from '../../../src/domain/reading.ts';
 import { Secret } from '../../../src/domain/secrets.ts';
 import { NodeWatch } from '../../../src/fleet/node-watch.ts';
-import { PanelError } from '../../../src/panel/api.ts';
+import { PanelError } from '../../../src/panel/panel-error.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import { Account } from '../../../src/panel/account.ts';
-import { PanelError } from '../../../src/panel/api.ts';
+import { PanelError } from '../../../src/panel/panel-error.ts';
 import { PanelRate } from '../../../src/panel/panel-rate.ts';
 import type { Pause } from '../../../src/panel/scheduler/rate-limit.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerTarget } from '../../../../src/domain/server.ts';
 import type { FleetSettings, PanelFleet } from '../../../../src/fleet/panel-fleet.ts';
-import { PanelError } from '../../../../src/panel/api.ts';
+import { PanelError } from '../../../../src/panel/panel-error.ts';
 import {
   FakeSocket,
   FleetBench,

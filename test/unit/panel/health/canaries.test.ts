@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
-import { PanelError } from '../../../../src/panel/api.ts';
 import { type RoundOptions, round } from '../../../../src/panel/health/canaries.ts';
+import { PanelError } from '../../../../src/panel/panel-error.ts';
 import { NO_SERVER, type Path } from '../../../../src/panel/subjects.ts';
 import { type Deferred, deferred } from '../../../support/deferred.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

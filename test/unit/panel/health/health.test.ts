@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type Signs, socketSigns } from '../../../../src/diagnosis/outcome.ts';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
-import { PanelError } from '../../../../src/panel/api.ts';
 import { Health, type HealthChange, type PanelUse } from '../../../../src/panel/health/health.ts';
 import { mayConnect } from '../../../../src/panel/health/holds.ts';
 import type { TrialCall } from '../../../../src/panel/health/trial-call.ts';
+import { PanelError } from '../../../../src/panel/panel-error.ts';
 import {
   CHANNELS,
   NO_SERVER,

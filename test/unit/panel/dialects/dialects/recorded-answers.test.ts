@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../../../../src/domain/telemetry.ts';
-import { refusalError } from '../../../../../src/panel/api.ts';
+import { refusalError } from '../../../../../src/panel/call-errors.ts';
 import type { Dialect, PanelRequest } from '../../../../../src/panel/dialect.ts';
 import { DIALECTS } from '../../../../../src/panel/dialects/dialects.ts';
 import {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   type HttpRefusal,
-  PanelError,
   refusalError,
   statusLabel,
-  toProblem,
   transportError,
-} from '../../../src/panel/api.ts';
+} from '../../../src/panel/call-errors.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
+import type { PanelError } from '../../../src/panel/panel-error.ts';
 
 const KEY = 'ptlc_0123456789abcdef';
 const envelope = (detail: string, code = 'HttpException') =>
@@ -150,14 +149,5 @@ describe('transportError', () => {
   ])('tells a connection that was not opened from one that was closed: %s', (code, message, words) => {
     const error = Object.assign(new Error(message), { code });
     expect(transportError(destination, error).message).toBe(`GET /api/client: ${words}`);
-  });
-});
-
-describe('toProblem', () => {
-  it('returns the problem of a panel error, and "unexpected" for every other error', () => {
-    const problem = { cause: 'bad_answer', detail: 'x' } as const;
-    expect(toProblem(new PanelError(problem))).toBe(problem);
-    expect(toProblem(new Error('two\nlines'))).toEqual({ cause: 'unexpected', detail: 'two lines' });
-    expect(toProblem(undefined)).toEqual({ cause: 'unexpected', detail: 'undefined' });
   });
 });

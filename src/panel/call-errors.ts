@@ -1,0 +1,150 @@
+/** The error for a call that failed: refused, unreadable, or without a response. */
+import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
+import {
+  OWN_CODES,
+  type PanelWay,
+  panelTransportCause,
+  readTransportError,
+  withCode,
+} from '../diagnosis/transport.ts';
+import { hasPrefix } from '../domain/api-keys.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './body.ts';
+import type { Dialect, ErrorBody, ShapeError } from './dialect.ts';
+import { PanelError } from './panel-error.ts';
+import { rateFacts, retryAfterMs } from './rate-headers.ts';
+import type { Reply } from './transport.ts';
+
+/** A response other than success, with what is needed to explain it. */
+export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
+  readonly endpoint: ApiEndpoint;
+  /** In which it is read. */
+  readonly dialect: Pick<Dialect, 'refusals' | 'rate' | 'permissions'>;
+  /** Method and path, such as `GET /api/client`. */
+  readonly request: string;
+  /** Never shown: its prefix identifies an application key. */
+  readonly apiKey: string;
+  /** The panel's address. */
+  readonly url: string;
+  readonly nowUnixMs: number;
+}
+
+/** The error for a response other than success. */
+export function refusalError(refusal: HttpRefusal): PanelError {
+  const { request, status, rate, location, dialect } = refusal;
+  const body = dialect.refusals.read(refusal.text, refusal.contentType);
+  const { form, detail } = body;
+  const target = status < 400 && `redirect to ${redirectTarget(location)}`;
+  const parts = [
+    `${request} returned ${status}`,
+    detail && `"${detail}"`,
+    target,
+    form === 'foreign' && cloudflareMeaning(status),
+  ];
+  const problem: Problem = {
+    cause: refusalCause(refusal, body),
+    detail: parts.filter(Boolean).join(': '),
+    retryAfterMs: status === 429 ? retryAfterMs(rate, detail, refusal.nowUnixMs) : undefined,
+  };
+  return new PanelError(problem, {
+    status,
+    fromPanel: form !== 'foreign',
+    permission: dialect.permissions[refusal.endpoint],
+    ...rateFacts(rate, dialect.rate.windowMs),
+  });
+}
+
+/** Only a response in the panel's own form shows anything about a server. */
+function refusalCause(refusal: HttpRefusal, body: ErrorBody): CauseCode {
+  const { endpoint, status, apiKey, dialect } = refusal;
+  const isForeign = body.form === 'foreign';
+  if (status >= 300 && status < 400) return isToHttps(refusal) ? 'https_needed' : 'redirect';
+  const cause = isForeign
+    ? foreignPanelCause({ status, message: body.detail, isChallenge: refusal.isChallenge })
+    : dialect.refusals.cause({
+        ...body,
+        endpoint,
+        status,
+        isApplicationKey: hasPrefix(apiKey, 'application'),
+      });
+  return timeoutCause(cause, endpoint);
+}
+
+/** Does the redirect lead to the same host over TLS? */
+function isToHttps({ url, location = '' }: Pick<HttpRefusal, 'url' | 'location'>): boolean {
+  if (!URL.canParse(location)) return false;
+  const [from, to] = [new URL(url), new URL(location)];
+  return from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
+}
+
+/** The redirect's address without its query, which may contain secrets. */
+function redirectTarget(location: string | undefined): string {
+  const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
+  return address === '' ? 'no address' : address;
+}
+
+/** The error for a response with a success status that can't be used. */
+export function unreadableError(
+  request: string,
+  { status, text, contentType, isChallenge }: Reply,
+  problem: ShapeError,
+  { refusals }: Pick<Dialect, 'refusals'>,
+): PanelError {
+  const isPage = isMarkup(text) || PHP_MESSAGE.test(text);
+  // The text of any other body isn't quoted: it may be a token.
+  const isObject = text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(text);
+  const isQuoted = isPage || (!(problem instanceof NotJsonError) && isObject);
+  const body = isQuoted ? refusals.read(text, contentType) : undefined;
+  const quoted = body?.detail === undefined ? '' : `: "${body.detail}"`;
+  const detail = `${request} returned ${status}: ${problem.message}${quoted}`;
+  const cause = pageCause(isPage ? text : '', { message: body?.detail, isChallenge });
+  return new PanelError({ cause, detail }, { status, cause: problem });
+}
+
+/**
+ * The cause of a timeout. A call for resources waits for the node, so it is usually the node that
+ * is silent.
+ */
+function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
+  return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
+}
+
+/** Where a call went, for error messages. */
+export interface Destination extends PanelWay {
+  readonly endpoint: ApiEndpoint;
+  readonly request: string;
+  readonly host: string;
+  readonly timeoutMs: number;
+}
+
+/** The error for a call that ended without a response. */
+export function transportError(destination: Destination, error: unknown): PanelError {
+  const { request, host, timeoutMs } = destination;
+  const read = readTransportError(error);
+  const { kind, code, message, hostname } = read;
+  const cause = timeoutCause(panelTransportCause(kind, destination), destination.endpoint);
+  const named = withCode(read);
+  const describe = (): string => {
+    if (kind === 'proxy' || kind === 'oversize') return message;
+    if (kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;
+    if (kind === 'timeout')
+      return code === OWN_CODES.deadline
+        ? `no response from ${host} within ${timeoutMs / 1_000} s`
+        : `no response from ${host}: ${named}`;
+    if (kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
+    // It may have been open for long, and part of the response may have arrived.
+    if (kind === 'cut') return `the connection to ${host} was closed (${code})`;
+    if (kind === 'refused') return named;
+    return `${kind.startsWith('tls') ? 'TLS with' : 'connecting to'} ${host} failed: ${named}`;
+  };
+  return new PanelError({ cause, detail: `${request}: ${describe()}` }, { cause: error });
+}
+
+/** The `status` label for a call without a response. */
+export function statusLabel(cause: CauseCode): string {
+  if (cause === 'node_silent') return 'timeout';
+  if (cause === 'dns' || cause === 'timeout' || cause === 'bad_answer') return cause;
+  return cause.startsWith('tls') ? 'tls' : 'network';
+}

@@ -1,0 +1,48 @@
+/** A failed call to a panel, as an error with its problem. */
+import { blamedProblem } from '../diagnosis/outcome.ts';
+import type { Problem } from '../domain/problems.ts';
+import { printable } from '../domain/secrets.ts';
+
+/** A failed call to the panel; the message is the problem's detail: one line without secrets. */
+export class PanelError extends Error {
+  override readonly name = 'PanelError';
+  readonly problem: Problem;
+  /** HTTP status, if there was a response. */
+  readonly status: number | undefined;
+  /** Whether the panel itself responded, in a JSON form of its own, and no proxy in front of it. */
+  readonly fromPanel: boolean;
+  /** The `X-RateLimit-Limit` of the response, in calls per minute. */
+  readonly limitPerMinute: number | undefined;
+  /** The permission that the refused call requires, as the panel names it. */
+  readonly permission: string | undefined;
+
+  constructor(problem: Problem, facts: Partial<PanelErrorFacts> & ErrorOptions = {}) {
+    super(problem.detail, facts);
+    this.problem = problem;
+    this.status = facts.status;
+    this.fromPanel = facts.fromPanel ?? false;
+    this.limitPerMinute = facts.limitPerMinute;
+    this.permission = facts.permission;
+  }
+}
+
+/** Does the panel, or something in front of it, demand a pause? A challenge demands a browser. */
+export function isThrottled(error: unknown): error is PanelError {
+  if (!(error instanceof PanelError) || error.status !== 429) return false;
+  return error.problem.cause === 'rate_limited' || error.problem.cause === 'console_limit';
+}
+
+type PanelErrorFacts = Pick<PanelError, 'status' | 'fromPanel' | 'limitPerMinute' | 'permission'>;
+
+/** The problem behind any rejection of a call. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof PanelError) return error.problem;
+  const message = error instanceof Error ? error.message : String(error);
+  return { cause: 'unexpected', detail: printable(message) };
+}
+
+/** A 404 before any success: the address is wrong, and not the server unknown. */
+export function problemOfAddress(error: unknown): unknown {
+  if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
+  return new PanelError(blamedProblem('panel', error.problem), { cause: error });
+}
