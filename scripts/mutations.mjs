@@ -15,7 +15,7 @@ const TALLY = ['src/panel/health/tally.ts', 'panel/health/tally'];
 const HOLDS = ['src/panel/health/holds.ts', 'panel/health/holds'];
 const REFUSALS = ['src/panel/health/refusals.ts', 'panel/health/refusals'];
 const HEALTH = ['src/panel/health/health.ts', 'panel/health/health'];
-const SIGNS = ['src/diagnosis/outcome.ts', 'diagnosis/outcome'];
+const SIGNS = ['src/diagnosis/signs.ts', 'diagnosis/signs'];
 const RULES = ['src/panel/scheduler/rules.ts', 'panel/scheduler/rules'];
 const LIMIT = ['src/panel/scheduler/rate-limit.ts', 'panel/scheduler/rate-limit'];
 const PERIOD = ['src/panel/limit-period.ts', 'panel/limit-period'];
@@ -32,7 +32,7 @@ const RENEWALS = ['src/session/machine-renewals.ts', 'session/machine'];
 const TOKEN = ['src/session/token.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
-const RESTART = ['src/fleet/stop-decisions.ts', 'fleet/restart'];
+const RESTART = ['src/fleet/stop-decisions.ts', 'fleet/kept-power'];
 const ADDRESS = ['src/addresses/socket-address.ts', 'addresses/socket-address'];
 const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
 
@@ -508,7 +508,7 @@ export const MUTATIONS = [
   ['a stop that a restart hid is known as such', RESTART, 'before.isRestored || undefined', 'undefined'],
   [
     'counters are 0 in the first scrape after a restart',
-    ['src/fleet/server-record.ts', 'fleet/restart'],
+    ['src/fleet/server-record.ts', 'fleet/kept-power'],
     'return { ...snapshot, starts_total: 0, stops: NO_STOPS };',
     'return snapshot;',
   ],

@@ -1,5 +1,5 @@
 /** The health of a panel all of whose servers have failed. */
-import { NOTHING, socketSigns } from '../../src/diagnosis/outcome.ts';
+import { NOTHING, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health } from '../../src/panel/health/health.ts';
 import type { AskedServer } from '../../src/panel/health/outcome.ts';

@@ -1,6 +1,6 @@
 import { composeQuestion, listWays } from '../../src/query/ask.ts';
+import type { Answer } from '../../src/query/query-model.ts';
 import { QueryThread } from '../../src/query/thread.ts';
-import type { Answer } from '../../src/query/ways.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
 /** The thread's program in the build; this module runs from `.bench/bench/query`. */

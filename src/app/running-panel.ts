@@ -1,7 +1,7 @@
 // One running panel, and the configuration that it uses.
 
 import type { NameLookups } from '../addresses/name-lookups.ts';
-import { changedConcerns } from '../config/concerns.ts';
+import { affectedByChanges } from '../config/changed-settings.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -117,18 +117,18 @@ export class RunningPanel {
    * @throws Error if the environment's proxy is invalid
    */
   prepare(next: PanelConfig, accounts: Accounts): () => void {
-    const changed = changedConcerns(this.#config, next);
-    const connections = changed.has('calls')
+    const affected = affectedByChanges(this.#config, next);
+    const connections = affected.has('calls')
       ? new Connections(apiAccess(next, this.#clock, this.#resolve))
       : undefined;
-    const sockets = changed.has('sockets')
+    const sockets = affected.has('sockets')
       ? socketAccess(next, this.#clock, this.#resolve, this.#dialect, this.#inTurn)
       : undefined;
     return () => {
       this.#config = next;
       if (connections !== undefined) this.#api.use(connections);
       this.fleet.configure(next);
-      if (changed.has('key')) {
+      if (affected.has('key')) {
         this.#account = accounts.findOrAdd(next);
         this.fleet.keyChanged(this.#account);
       }

@@ -1,6 +1,6 @@
 // The secrets that a running exporter got from its configuration and the environment.
 import type { Config } from '../config/config.ts';
-import { secretsIn } from '../config/disclosed.ts';
+import { secretsIn } from '../config/config-text.ts';
 import { proxySecrets } from '../panel/transport.ts';
 
 const PROXY_VARIABLE = /^(?:https?|all)_proxy$/i;

@@ -1,6 +1,6 @@
 // Runs the panels, and applies changes of the configuration to them.
 
-import { changedConcerns } from '../config/concerns.ts';
+import { affectedByChanges } from '../config/changed-settings.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
@@ -168,14 +168,14 @@ export class Supervisor implements FleetReading {
 
   #prepareOne(next: PanelConfig): PanelTransition {
     const panel = this.#panels.find(({ config }) => config.name === next.name);
-    const changed = panel && changedConcerns(panel.config, next);
-    if (panel === undefined || changed?.has('panel') === true) {
+    const affected = panel && affectedByChanges(panel.config, next);
+    if (panel === undefined || affected?.has('panel') === true) {
       const change = panel === undefined ? 'added' : 'rebuilt';
       return { panel: this.#create(next), change, apply: () => undefined };
     }
     return {
       panel,
-      change: changed?.size === 0 ? 'unchanged' : 'changed',
+      change: affected?.size === 0 ? 'unchanged' : 'changed',
       apply: panel.prepare(next, this.#accounts),
     };
   }

@@ -8,6 +8,7 @@ import { MAX_PORT } from '../domain/addresses.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
 import { wholeNumber } from './command-line.ts';
+import { runUntilSignal } from './run-until-signal.ts';
 import {
   externalUrlOption,
   type ListenFlag,
@@ -16,7 +17,6 @@ import {
   logFormatOption,
   logLevelOption,
 } from './serve-flags.ts';
-import { runUntilSignal } from './service.ts';
 import { listenHosts, simulatorConfig, startSimulatedPanel } from './simulate.ts';
 
 interface DemoFlags extends LogFlags, ListenFlag {

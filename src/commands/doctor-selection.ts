@@ -7,7 +7,7 @@ import { listed } from '../domain/sentences.ts';
 import { canonicalId, isSameServer } from '../domain/server.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import { isUnnamed } from '../fleet/discovered-targets.ts';
-import { mostSimilar } from '../yaml/issues.ts';
+import { mostSimilar } from '../yaml/most-similar.ts';
 
 /** The panel and server to run; all if absent. */
 export interface DoctorSelection {

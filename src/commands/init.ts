@@ -9,7 +9,7 @@ import type { PanelConfig } from '../config/config.ts';
 import { isClearText } from '../config/panel-url.ts';
 import { parseConfig } from '../config/parse.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { blamedProblem } from '../diagnosis/outcome.ts';
+import { blamedProblem } from '../diagnosis/signs.ts';
 import { Printout } from '../doctor/paint.ts';
 import { limitText, problemBlocks } from '../doctor/render.ts';
 import type { ListingType } from '../domain/listing-settings.ts';

@@ -14,6 +14,7 @@ import { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-line.ts';
 import { boundHeapGrowth, descriptorLimit } from './process-limits.ts';
+import { runUntilSignal } from './run-until-signal.ts';
 import {
   externalUrlOption,
   type LogFlags,
@@ -28,7 +29,6 @@ import {
   watchWebConfig,
   webConfigOption,
 } from './serve-flags.ts';
-import { runUntilSignal } from './service.ts';
 
 interface ServeFlags extends LogFlags, WebFlags, StorageFlag {
   readonly config: string;

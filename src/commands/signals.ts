@@ -1,3 +1,5 @@
+// Handles signals from the start of the program until a service takes over.
+
 /**
  * Commands that do one thing and end: a signal ends them with that signal's exit code, unless they
  * handle it themselves.

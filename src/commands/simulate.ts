@@ -8,8 +8,8 @@ import { type PanelKind, panelKindSchema } from '../simulator/schema.ts';
 import { DEFAULT_SETTINGS, initialSettings } from '../simulator/settings.ts';
 import { DEFAULT_SEED, defaultApiKey, startSimulator } from '../simulator/simulator.ts';
 import { CommandFailure, wholeNumber } from './command-line.ts';
+import { runUntilSignal } from './run-until-signal.ts';
 import { type ListenFlag, listenAddressOption } from './serve-flags.ts';
-import { runUntilSignal } from './service.ts';
 
 const DEFAULT_CONTROL_PORT = 10_319;
 

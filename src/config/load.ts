@@ -9,7 +9,7 @@ import { secretFiles } from '../yaml/settings.ts';
 import { API_KEY_FILE, loadSettings } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import type { Config, LoadResult } from './config.ts';
-import { readDisclosed, type ServersPart } from './disclosed.ts';
+import { readDisclosed, type ServersPart } from './config-text.ts';
 import { parseConfig } from './parse.ts';
 
 /**

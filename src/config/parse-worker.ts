@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { disclosedParts } from './disclosed.ts';
+import { disclosedParts } from './config-text.ts';
 import { loadConfig } from './load.ts';
 
 // The program of the thread that `loadInThread` starts: it responds with one part for each request,

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { canonicalId, isSameServer, shortId } from '../domain/server.ts';
-import { checkSettings } from '../yaml/issues.ts';
+import { checkSettings } from '../yaml/check-settings.ts';
 import type { ReadFile } from '../yaml/named-files.ts';
 import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../yaml/tree.ts';
 import type { Environment } from '../yaml/variables.ts';

@@ -6,8 +6,8 @@ import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/addresses.
 import { canonicalId, EXPECTS, fullId, shortId } from '../domain/server.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
 import { TYPES } from '../query/types.ts';
-import { mostSimilar } from '../yaml/issues.ts';
 import { countLimit, sizeLimit } from '../yaml/limits.ts';
+import { mostSimilar } from '../yaml/most-similar.ts';
 import {
   byDefault,
   duration,

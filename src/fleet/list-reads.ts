@@ -2,7 +2,7 @@
 
 import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { isUnknownPath } from '../diagnosis/outcome.ts';
+import { isUnknownPath } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/reading.ts';

@@ -26,8 +26,8 @@ const SAME_START_MS = 5_000;
  */
 const RESTART_MS = 60_000;
 
-/** Explains what was seen of a server, in order, after what was seen `before`; pure. */
-export function explain(observations: readonly Seen[], before: Power = NOTHING_SEEN): Power {
+/** The power after these observations, in order, that follow the power `before`; pure. */
+export function powerAfter(observations: readonly Seen[], before: Power = NOTHING_SEEN): Power {
   return observations.reduce(after, { ...before, decided: NOTHING_SEEN.decided });
 }
 

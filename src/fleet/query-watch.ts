@@ -12,7 +12,7 @@ import { bounded, sleep } from '../domain/waits.ts';
 import type { QueryPolicy } from '../query/allowed-addresses.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { queryPlace } from '../query/place.ts';
-import { QUERY_FAILURES, type Way } from '../query/ways.ts';
+import { QUERY_FAILURES, type Way } from '../query/query-model.ts';
 import { serverFields } from './server-events.ts';
 import type { ServerRecord } from './server-record.ts';
 

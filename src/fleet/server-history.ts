@@ -16,7 +16,7 @@ import { isOff, type ServerState } from '../domain/server.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
 import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';
-import { keepStop, restoreStop } from './restart.ts';
+import { keepStop, restoreStop } from './kept-power.ts';
 import { ServerStrip } from './server-strip.ts';
 
 /** The newest step before the first sample. */

@@ -27,9 +27,9 @@ import {
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
-import { explain, isExpectedAt, isNews } from './power.ts';
+import { isOtherRun, keepPower, keepUptime, restorePower } from './kept-power.ts';
+import { isExpectedAt, isNews, powerAfter } from './power.ts';
 import { NOTHING_SEEN, type Power, type Seen, type Stop } from './power-model.ts';
-import { isOtherRun, keepPower, keepUptime, restorePower } from './restart.ts';
 import { ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import { known, reasonSince, takeSnapshot, valid } from './snapshot.ts';
@@ -365,7 +365,7 @@ export class ServerRecord implements ServerReading {
   }
 
   #see(observation: Seen): void {
-    this.#power = explain([observation], this.#power);
+    this.#power = powerAfter([observation], this.#power);
     for (const { at } of this.#power.pending) this.#past.stopped({ at });
     for (const stop of this.#power.decided) {
       this.#past.stopped(stop);

@@ -1,5 +1,5 @@
 /** Makes a panel's calls once nothing holds them, and passes on what each of them proves. */
-import { NO_DATA } from '../diagnosis/outcome.ts';
+import { NO_DATA } from '../diagnosis/signs.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';

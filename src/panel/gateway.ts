@@ -3,7 +3,7 @@
  * outcomes prove.
  */
 import { EventEmitter } from 'node:events';
-import { NOTHING, socketSigns } from '../diagnosis/outcome.ts';
+import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';

@@ -12,9 +12,9 @@ import type { Clock } from '../domain/time.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 import { allowedAddresses, type QueryPolicy } from './allowed-addresses.ts';
 import { type Place, queryPlace } from './place.ts';
+import { type Answer, DEADLINE_MS, type Question, type Way } from './query-model.ts';
 import type { QueryClient } from './thread.ts';
 import { TYPES } from './types.ts';
-import { type Answer, DEADLINE_MS, type Question, type Way } from './ways.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;

@@ -1,6 +1,6 @@
 // The numbers in a game's response, as far as they can be right.
 
-import { type Answer, QueryError } from './ways.ts';
+import { type Answer, QueryError } from './query-model.ts';
 
 export function countPlayers({ players, bots: given, maxPlayers, isHidden = false }: Counts): Answer {
   if (isHidden) return {};

@@ -1,7 +1,7 @@
 // The query protocols of Minecraft.
 
 import type { AskProtocol } from './protocols.ts';
-import { QueryError } from './ways.ts';
+import { QueryError } from './query-model.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and
 // https://minecraft.wiki/w/RakNet. The library's decoders read escaped texts and partial responses

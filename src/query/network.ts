@@ -6,8 +6,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { connect, isIPv6, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { QueryError, type Way } from './query-model.ts';
 import { complete, Reception, type ReceptionOptions } from './reception.ts';
-import { QueryError, type Way } from './ways.ts';
 
 const RESENDS = 2;
 

@@ -6,9 +6,9 @@ import type { Counts } from './counts.ts';
 import { queryBedrock, queryJava, queryJavaBefore17 } from './minecraft.ts';
 import type { Network } from './network.ts';
 import { queryQuake3 } from './quake3.ts';
+import { QueryError, type Way } from './query-model.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
 import { LIBRARY_PROTOCOLS } from './types.ts';
-import { QueryError, type Way } from './ways.ts';
 
 /** Queries a server with one protocol, only through the network. */
 export type AskProtocol = (network: Network, server: Way) => Promise<Counts>;

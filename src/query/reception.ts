@@ -5,7 +5,7 @@ import type { Socket as UdpSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { stopwatch, TOO_MUCH } from './cpu-stopwatch.ts';
-import { QueryError } from './ways.ts';
+import { QueryError } from './query-model.ts';
 
 /**
  * After this time without a datagram, the request is sent again, because datagrams get lost, or an

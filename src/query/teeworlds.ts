@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { AskProtocol } from './protocols.ts';
-import { QueryError } from './ways.ts';
+import { QueryError } from './query-model.ts';
 
 /**
  * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources

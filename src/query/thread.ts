@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
 import { stopwatch, TOO_MUCH } from './cpu-stopwatch.ts';
-import type { Answer, Question } from './ways.ts';
+import type { Answer, Question } from './query-model.ts';
 
 /** Queries game servers for their number of players. */
 export interface QueryClient {

@@ -2,9 +2,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../domain/time.ts';
-import { answerTo } from './answer.ts';
+import type { Question } from './query-model.ts';
+import { answerTo } from './race-of-ways.ts';
 import type { Message } from './thread.ts';
-import type { Question } from './ways.ts';
 
 /** The program of the thread, which receives where to note whose response it decodes. */
 function serve(port: NonNullable<typeof parentPort>, decoded: Float64Array): void {

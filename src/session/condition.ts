@@ -1,7 +1,7 @@
 // The condition of a server, as a table whose first row that applies decides.
 
 import { CAUSES } from '../diagnosis/causes.ts';
-import { besideWorkingPath } from '../diagnosis/outcome.ts';
+import { besideWorkingPath } from '../diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { CollectionStatus, Condition } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';

@@ -1,6 +1,6 @@
 // The results of a server's polls, which determine when the next one is due.
 
-import { NO_DATA } from '../diagnosis/outcome.ts';
+import { NO_DATA } from '../diagnosis/signs.ts';
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import { NEVER } from '../domain/time.ts';

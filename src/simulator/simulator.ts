@@ -34,8 +34,8 @@ import {
   type SimulatorSettings,
   tokenCheckMs,
 } from './settings.ts';
+import { SharedState } from './shared-state.ts';
 import { handleUpgrade } from './upgrade.ts';
-import { World } from './world.ts';
 
 const LOOPBACK = '127.0.0.1';
 export const DEFAULT_SEED = 1;
@@ -65,7 +65,7 @@ class SimulatedPanel implements Simulator {
   readonly apiKey: string;
   readonly #options: SimulatorOptions;
   readonly #clock: Clock;
-  readonly #world: World;
+  readonly #shared: SharedState;
   readonly #panel: Listener;
   readonly #secondNode: Listener;
   readonly #control: Listener;
@@ -85,7 +85,7 @@ class SimulatedPanel implements Simulator {
       options.tls,
     );
     this.#control = new Listener(controlHosts.map((host) => ({ host, port: options.controlPort ?? 0 })));
-    this.#world = new World({
+    this.#shared = new SharedState({
       clock: this.#clock,
       settings: initialSettings(options),
       keys,
@@ -99,23 +99,23 @@ class SimulatedPanel implements Simulator {
   async start(): Promise<void> {
     const { servers = DEMO_SERVERS } = this.#options;
     for (const spec of typeof servers === 'number' ? steadyServers(servers) : servers) {
-      this.#world.fleet.add(spec);
+      this.#shared.fleet.add(spec);
     }
-    const api = applicationApi(this.#world, new ApiGate(this.#world, APPLICATION_KEYS));
-    api.route('/', clientApi(this.#world, new ApiGate(this.#world)));
-    const calagopus = calagopusApi(this.#world, new ApiGate(this.#world));
+    const api = applicationApi(this.#shared, new ApiGate(this.#shared, APPLICATION_KEYS));
+    api.route('/', clientApi(this.#shared, new ApiGate(this.#shared)));
+    const calagopus = calagopusApi(this.#shared, new ApiGate(this.#shared));
     const currentApp = ({ panel }: SimulatorSettings) => (panel === 'calagopus' ? calagopus : api);
-    const fetch: typeof api.fetch = (...call) => currentApp(this.#world.settings).fetch(...call);
+    const fetch: typeof api.fetch = (...call) => currentApp(this.#shared.settings).fetch(...call);
     await this.#panel.open(requestListener({ fetch }), (request, socket, head) =>
-      handleUpgrade(this.#world, 0, request, socket, head),
+      handleUpgrade(this.#shared, 0, request, socket, head),
     );
     await this.#secondNode.open(
       (_request, response) => response.writeHead(404).end(),
-      (request, socket, head) => handleUpgrade(this.#world, 1, request, socket, head),
+      (request, socket, head) => handleUpgrade(this.#shared, 1, request, socket, head),
     );
     await this.#control.open(requestListener(controlApi(this)));
     await this.#openGamePorts();
-    this.#world.fleet.start();
+    this.#shared.fleet.start();
     this.#checkTokens();
   }
 
@@ -132,11 +132,11 @@ class SimulatedPanel implements Simulator {
   }
 
   get record(): Recorder {
-    return this.#world.recorder;
+    return this.#shared.recorder;
   }
 
   get servers(): readonly ServerInfo[] {
-    return this.#world.fleet.all.map((server) => this.#describe(server));
+    return this.#shared.fleet.all.map((server) => this.#describe(server));
   }
 
   server(ref: string): ServerInfo {
@@ -144,25 +144,25 @@ class SimulatedPanel implements Simulator {
   }
 
   set(changes: SettingsChange): void {
-    this.#world.settings = changedSettings(this.#world.settings, changes);
+    this.#shared.settings = changedSettings(this.#shared.settings, changes);
     this.#cancelTokenCheck();
     this.#checkTokens();
   }
 
   failRest(fault: RestFault): void {
-    this.#world.faults.addRest(this.#resolved(fault));
+    this.#shared.faults.addRest(this.#resolved(fault));
   }
 
   failSockets(fault: SocketFault): void {
-    this.#world.faults.addSocket(this.#resolved(fault));
+    this.#shared.faults.addSocket(this.#resolved(fault));
   }
 
   clearFaults(): void {
-    this.#world.faults.clear();
+    this.#shared.faults.clear();
   }
 
   sockets(action: SocketAction): number {
-    const servers = action.server === undefined ? this.#world.fleet.all : [this.#find(action.server)];
+    const servers = action.server === undefined ? this.#shared.fleet.all : [this.#find(action.server)];
     let count = 0;
     for (const { connections } of servers) {
       count += connections.size;
@@ -172,30 +172,30 @@ class SimulatedPanel implements Simulator {
   }
 
   addServer(spec: ServerSpec): ServerInfo {
-    return this.#describe(this.#world.fleet.add(spec));
+    return this.#describe(this.#shared.fleet.add(spec));
   }
 
   deleteServer(ref: string): void {
     const server = this.#find(ref);
     this.sockets({ kind: 'send', server: server.uuid, event: 'deleted', args: ['null'] });
     for (const connection of server.connections) connection.close(1001, 'server deleted');
-    this.#world.fleet.remove(server);
+    this.#shared.fleet.remove(server);
     void this.#gamePorts.get(server.uuid)?.close();
     this.#gamePorts.delete(server.uuid);
   }
 
   power(ref: string, action: PowerCommand): void {
-    this.#world.fleet.apply(this.#find(ref), action);
+    this.#shared.fleet.apply(this.#find(ref), action);
   }
 
   crash(ref: string, exit?: ExitState): void {
     const server = this.#find(ref);
-    if (exit === undefined) this.#world.fleet.apply(server, 'crash');
-    else this.#world.fleet.crash(server, exit);
+    if (exit === undefined) this.#shared.fleet.apply(server, 'crash');
+    else this.#shared.fleet.crash(server, exit);
   }
 
   fillDisk(ref: string, stopsAfterMs?: number): void {
-    this.#world.fleet.fillDisk(this.#find(ref), stopsAfterMs);
+    this.#shared.fleet.fillDisk(this.#find(ref), stopsAfterMs);
   }
 
   failStarts(ref: string, times: number): void {
@@ -203,7 +203,7 @@ class SimulatedPanel implements Simulator {
   }
 
   print(ref: string, line: string): void {
-    this.#world.fleet.print(this.#find(ref), line);
+    this.#shared.fleet.print(this.#find(ref), line);
   }
 
   move(ref: string, sockets: 'keep' | 'drop' = 'drop'): void {
@@ -220,7 +220,7 @@ class SimulatedPanel implements Simulator {
     const server = this.#find(ref);
     server.conflict = 'suspended';
     dropSockets(server);
-    this.#world.fleet.apply(server, 'kill');
+    this.#shared.fleet.apply(server, 'kill');
   }
 
   unsuspend(ref: string): void {
@@ -238,7 +238,7 @@ class SimulatedPanel implements Simulator {
   }
 
   completeBackup(ref: string, backup: BackupEnd): void {
-    this.#world.fleet.completeBackup(this.#find(ref), backup);
+    this.#shared.fleet.completeBackup(this.#find(ref), backup);
   }
 
   setSchedulesStuck(ref: string, isStuck: boolean): void {
@@ -250,11 +250,11 @@ class SimulatedPanel implements Simulator {
   }
 
   acceptKey(key: string): void {
-    this.#world.keys.add(key);
+    this.#shared.keys.add(key);
   }
 
   revokeKey(key: string): void {
-    this.#world.keys.delete(key);
+    this.#shared.keys.delete(key);
   }
 
   async stopListening(): Promise<void> {
@@ -262,13 +262,13 @@ class SimulatedPanel implements Simulator {
   }
 
   async startListening(): Promise<void> {
-    this.#world.startedUnixMs = Math.floor(this.#clock.toUnixMs(this.#clock.now()));
+    this.#shared.startedUnixMs = Math.floor(this.#clock.toUnixMs(this.#clock.now()));
     await Promise.all([this.#panel.reopen(), this.#secondNode.reopen()]);
   }
 
   async stop(): Promise<void> {
     this.#cancelTokenCheck();
-    this.#world.fleet.stop();
+    this.#shared.fleet.stop();
     await Promise.all([
       this.#panel.close(),
       this.#secondNode.close(),
@@ -276,7 +276,7 @@ class SimulatedPanel implements Simulator {
       ...[...this.#gamePorts.values()].map((port) => port.close()),
     ]);
     // After the connections are closed, so that waiting calls have no client left.
-    this.#world.abort();
+    this.#shared.abort();
   }
 
   /** The panel's base URL for a client that reached the node at `host:port`. */
@@ -295,7 +295,7 @@ class SimulatedPanel implements Simulator {
   }
 
   async #openGamePorts(): Promise<void> {
-    for (const server of this.#world.fleet.all) {
+    for (const server of this.#shared.fleet.all) {
       const { players } = server;
       if (players === undefined) continue;
       const phase = server.random();
@@ -314,7 +314,7 @@ class SimulatedPanel implements Simulator {
   }
 
   #find(ref: string): SimulatedServer {
-    const server = this.#world.fleet.find(ref);
+    const server = this.#shared.fleet.find(ref);
     if (server === undefined) throw new UnknownServerError(ref);
     return server;
   }
@@ -325,8 +325,8 @@ class SimulatedPanel implements Simulator {
   }
 
   #checkTokens(): void {
-    this.#cancelTokenCheck = this.#clock.schedule(tokenCheckMs(this.#world.settings), () => {
-      for (const server of this.#world.fleet.all) {
+    this.#cancelTokenCheck = this.#clock.schedule(tokenCheckMs(this.#shared.settings), () => {
+      for (const server of this.#shared.fleet.all) {
         for (const connection of server.connections) connection.checkToken();
       }
       this.#checkTokens();

@@ -1,7 +1,7 @@
 /**
  * What has an outage, decided over all cells each time: slow and short. The ledger has to decide the same, whatever happened before.
  */
-import { isBlockedAlone, type Signs } from '../../src/diagnosis/outcome.ts';
+import { isBlockedAlone, type Signs } from '../../src/diagnosis/signs.ts';
 import type { Problem } from '../../src/domain/problems.ts';
 import * as outage from '../../src/panel/health/outage.ts';
 import { type Outage, suspected, trialGapMs } from '../../src/panel/health/outage.ts';
@@ -90,7 +90,7 @@ export const withTrial = (state: BlameState, subject: Subject, server: string, n
   const before = state.outages.get(subject);
   return before === undefined ? state : replaced(state, subject, outage.withTrial(before, server, now));
 };
-export const afterTrial = (
+export const blamedIfTrialFailed = (
   state: BlameState,
   subject: Subject,
   problem: Problem | undefined,
@@ -99,7 +99,7 @@ export const afterTrial = (
   const before = state.outages.get(subject);
   return before === undefined
     ? state
-    : replaced(state, subject, outage.afterTrial(before, subject, problem, now));
+    : replaced(state, subject, outage.blamedIfTrialFailed(before, subject, problem, now));
 };
 function replaced(state: BlameState, subject: Subject, one: Outage): BlameState {
   return { ...state, outages: new Map(state.outages).set(subject, one) };

@@ -1,6 +1,6 @@
 /** Outcomes of a panel's servers as rows of a table: the first letter of a server's name is its node. */
 import * as fc from 'fast-check';
-import { callSigns, socketSigns } from '../../src/diagnosis/outcome.ts';
+import { callSigns, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { Outage } from '../../src/panel/health/outage.ts';
 import type { Asked, Outcome } from '../../src/panel/health/outcome.ts';

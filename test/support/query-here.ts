@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/domain/time.ts';
-import { answerTo } from '../../src/query/answer.ts';
 import type { Asked } from '../../src/query/ask.ts';
 import { composeQuestion, listWays } from '../../src/query/ask.ts';
-import type { Question, Way } from '../../src/query/ways.ts';
+import type { Question, Way } from '../../src/query/query-model.ts';
+import { answerTo } from '../../src/query/race-of-ways.ts';
 
 /** What is queried. */
 export interface QueryTarget {

@@ -2,7 +2,8 @@
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../domain/secrets.ts';
-import { type ConfigIssue, checkSettings } from '../../yaml/issues.ts';
+import { checkSettings } from '../../yaml/check-settings.ts';
+import type { ConfigIssue } from '../../yaml/issues.ts';
 import type { ReadFile } from '../../yaml/named-files.ts';
 import { type SecretFile, secretFiles } from '../../yaml/settings.ts';
 import { loadSettings } from '../../yaml/text-file.ts';

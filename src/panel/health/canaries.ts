@@ -1,6 +1,6 @@
 /** A round of canaries: calls of each kind in use, which together prove whether the panel works. */
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { callSigns } from '../../diagnosis/outcome.ts';
+import { callSigns } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Clock } from '../../domain/time.ts';
 import { sleep } from '../../domain/waits.ts';

@@ -1,5 +1,5 @@
 /** Which server tries a path or a node next, kept in order as outcomes arrive. */
-import { isBlockedAlone } from '../../diagnosis/outcome.ts';
+import { isBlockedAlone } from '../../diagnosis/signs.ts';
 import { Heap, type Placed, Seat } from '../heap.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,5 +1,5 @@
 /** One panel's health: which subjects have an outage, decided from how calls and sockets end. */
-import { callSigns } from '../../diagnosis/outcome.ts';
+import { callSigns } from '../../diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
@@ -16,7 +16,7 @@ import {
 import { round } from './canaries.ts';
 import { Ledger, SLICE } from './ledger.ts';
 import {
-  afterTrial,
+  blamedIfTrialFailed,
   type Outage,
   problemOfSubject,
   problemOfTrial,
@@ -321,7 +321,7 @@ export class Health {
 
   #trialEnded(subject: Subject, problem: Problem | undefined): void {
     const outage = this.outage(subject);
-    if (outage !== undefined) this.#set(subject, afterTrial(outage, subject, problem, this.#now));
+    if (outage !== undefined) this.#set(subject, blamedIfTrialFailed(outage, subject, problem, this.#now));
   }
 
   /**

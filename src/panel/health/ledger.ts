@@ -2,7 +2,7 @@
  * The ledger of outages: an outcome changes the tallies of the few subjects that it concerns, and
  * only these are decided.
  */
-import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/outcome.ts';
+import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/signs.ts';
 import { Heap } from '../heap.ts';
 import {
   CHANNELS,

@@ -1,6 +1,6 @@
 /** An outage: suspected, then blamed once its trials have failed; pure steps between its states. */
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { blamedProblem } from '../../diagnosis/outcome.ts';
+import { blamedProblem } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { PATHS, pathSubject, type Subject, subjectChannel } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';
@@ -59,10 +59,10 @@ export function withTrial(outage: Outage, server: string, now: number): Outage {
 }
 
 /**
- * The trial failed with this problem, or proved nothing. The gap to the next is counted from its
- * start.
+ * The outage, blamed from now on if enough trials have failed: this one failed with this problem, or
+ * proved nothing. The gap to the next is counted from its start.
  */
-export function afterTrial(
+export function blamedIfTrialFailed(
   outage: Outage,
   subject: Subject,
   problem: Problem | undefined,

@@ -1,5 +1,5 @@
 /** How servers' calls and sockets ended, which is all that the panel's health is decided from. */
-import type { Signs } from '../../diagnosis/outcome.ts';
+import type { Signs } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { ServerTarget } from '../../domain/server.ts';
 import type { Channel } from '../subjects.ts';

@@ -6,11 +6,14 @@ import { coreLimit, cores, count, NOTHING, rate, size, sizeLimit, span } from '.
 import { attentionGroup, attentionSeverity } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, sentence, stateTitle } from '../data/titles.ts';
+import { bar } from './bar.tsx';
 import { GROUPED_FROM, type ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
-import { ago, bar, strip, time, withCode } from './parts.tsx';
 import { SORTS, type SortKey } from './sorting.ts';
+import { strip } from './strip.tsx';
+import { ago, time } from './times.tsx';
 import { isUnread, judgeServer } from './traits.ts';
+import { withCode } from './with-code.tsx';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {

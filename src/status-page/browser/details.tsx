@@ -6,10 +6,11 @@ import { NOTHING, rate, size, span } from '../data/amounts.ts';
 import type { HistoryView } from '../data/history.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
+import { advice } from './banner.tsx';
 import { playerText, RESOURCES } from './columns.tsx';
 import { type LiveFleet, labelText, serverKey } from './live-fleet.ts';
-import { advice, ago, time, timeOfDay } from './parts.tsx';
 import { chooseTicks, curvePath, type Division } from './scale.ts';
+import { ago, time, timeOfDay } from './times.tsx';
 
 interface DetailsProps {
   readonly fleet: LiveFleet;

@@ -6,8 +6,9 @@ import { count } from '../data/amounts.ts';
 import { ATTENTION_CODES, attentionTitle } from '../data/attention-table.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
 import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles.ts';
+import { banner } from './banner.tsx';
+import { bar } from './bar.tsx';
 import { countPlayers, type LiveFleet } from './live-fleet.ts';
-import { banner, bar } from './parts.tsx';
 import { VERDICT_CODES, VERDICTS } from './traits.ts';
 import type { Choice } from './view.ts';
 

@@ -3,16 +3,17 @@ import { type JSX, render } from 'preact';
 import { count, span } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
+import { nextColorScheme, storedColorScheme, useColorScheme } from './color-scheme.ts';
 import { groupLines, isGroup, type Line } from './lines.ts';
 import { LiveFleet, serverKey } from './live-fleet.ts';
 import { order } from './order.ts';
 import { details, notices, summary } from './overview.tsx';
-import { minuteOfDay, withCode } from './parts.tsx';
 import { Stream } from './stream.ts';
 import { liveTitle, lostTitle } from './tab-title.ts';
 import { moveFocus, sortList, Table } from './table.tsx';
-import { nextTheme, storedTheme, useTheme } from './theme.ts';
+import { minuteOfDay } from './times.tsx';
 import { readView, type View, writeView } from './view.ts';
+import { withCode } from './with-code.tsx';
 
 /**
  * Rows keep their places for this many seconds while values change, so that they can be read and
@@ -33,7 +34,7 @@ export class Page {
       this.#draw();
     },
   });
-  #theme = storedTheme();
+  #scheme = storedColorScheme();
   #showsDetails = false;
   /** The keys of the groups of servers that the user opened. */
   readonly #opened = new Set<string>();
@@ -41,7 +42,7 @@ export class Page {
   #orderedAt = 0;
 
   start(): void {
-    useTheme(this.#theme);
+    useColorScheme(this.#scheme);
     document.addEventListener('keydown', (event) => this.#onKey(event));
     window.addEventListener('popstate', () => {
       this.#view = readView(location.search);
@@ -137,7 +138,7 @@ export class Page {
 
   #layout(): JSX.Element {
     const { version, shard } = document.documentElement.dataset;
-    const theme = this.#theme;
+    const scheme = this.#scheme;
     return (
       <>
         <header class="top">
@@ -152,12 +153,12 @@ export class Page {
               class="theme"
               title="Switch between system, light and dark colors"
               onClick={() => {
-                this.#theme = nextTheme(theme);
-                useTheme(this.#theme);
+                this.#scheme = nextColorScheme(scheme);
+                useColorScheme(this.#scheme);
                 this.#draw();
               }}
             >
-              Theme: {theme === 'auto' ? 'system' : theme}
+              Theme: {scheme === 'auto' ? 'system' : scheme}
             </button>
           </nav>
         </header>

@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import type { Answer } from '../../../src/query/ways.ts';
+import type { Answer } from '../../../src/query/query-model.ts';
 import type { AllocationSpec } from '../../../src/simulator/schema.ts';
 
 /** A running game server that can't be queried. */

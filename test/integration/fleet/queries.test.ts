@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Answer, Question } from '../../../src/query/query-model.ts';
 import type { QueryClient } from '../../../src/query/thread.ts';
-import type { Answer, Question } from '../../../src/query/ways.ts';
 import type { Simulator } from '../../../src/simulator/api.ts';
 import type { ServerSpec } from '../../../src/simulator/schema.ts';
 import { QUERY_ROWS } from '../../faults/rows/queries.ts';

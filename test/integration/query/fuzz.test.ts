@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { QUERY_FAILURES } from '../../../src/query/ways.ts';
+import { QUERY_FAILURES } from '../../../src/query/query-model.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { Answerer, type Incoming, LOOPBACK } from '../../support/game-answers.ts';

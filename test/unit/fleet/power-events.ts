@@ -1,5 +1,5 @@
 import type { ServerState } from '../../../src/domain/server.ts';
-import { explain } from '../../../src/fleet/power.ts';
+import { powerAfter } from '../../../src/fleet/power.ts';
 import type { Power, Seen } from '../../../src/fleet/power-model.ts';
 import type { DaemonNotice } from '../../../src/panel/dialect.ts';
 
@@ -33,5 +33,5 @@ export function seen(text: string): Seen {
 /** What is known of a server that was running since before, after these events and so many milliseconds. */
 export function after(events: string, untilMs = LATER): Power {
   const all = ['-100000 running', ...events.split(', ').filter(Boolean)].map(seen);
-  return explain([...all, { seen: 'time', at: AT + untilMs }]);
+  return powerAfter([...all, { seen: 'time', at: AT + untilMs }]);
 }

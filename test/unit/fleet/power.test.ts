@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explain, isExpectedAt } from '../../../src/fleet/power.ts';
+import { isExpectedAt, powerAfter } from '../../../src/fleet/power.ts';
 import { AT, after, LATER, NOTICES, seen } from './power-events.ts';
 
 describe('whether a server is expected to run', () => {
   const expectedAt = (events: string, ms: number) => isExpectedAt(after(events, ms), AT + ms);
 
   it('is unknown until it has been seen running', () => {
-    expect(isExpectedAt(explain([seen('0 starting')]), AT)).toBeUndefined();
+    expect(isExpectedAt(powerAfter([seen('0 starting')]), AT)).toBeUndefined();
     expect(expectedAt('', 0)).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_STOPS, type StopReason } from '../../../src/domain/reading.ts';
-import { explain } from '../../../src/fleet/power.ts';
+import { powerAfter } from '../../../src/fleet/power.ts';
 import type { Seen } from '../../../src/fleet/power-model.ts';
 import { decisionDueAt } from '../../../src/fleet/stop-decisions.ts';
 import { AT, after, LATER, NOTICES, seen } from './power-events.ts';
@@ -164,7 +164,7 @@ describe('two stops within moments', () => {
             { seen: 'time', at: AT + ms },
             seen(`${ms} ${what}`),
           ]);
-          const power = explain([seen('-100000 running'), ...timed, { seen: 'time', at: AT + LATER }]);
+          const power = powerAfter([seen('-100000 running'), ...timed, { seen: 'time', at: AT + LATER }]);
           const stops = { ...NO_STOPS };
           stops[first[0]] += 1;
           stops[second[0]] += 1;
@@ -179,9 +179,9 @@ describe('two stops within moments', () => {
 it('at most three stops wait for their reasons, however many states a node sends', () => {
   let power = after('');
   for (let count = 0; count < 1_000; count += 1) {
-    power = explain([seen('0 offline'), seen('0 running')], power);
+    power = powerAfter([seen('0 offline'), seen('0 running')], power);
     expect(power.pending.length).toBeLessThanOrEqual(3);
   }
-  const { stops } = explain([{ seen: 'time', at: AT + LATER }], power);
+  const { stops } = powerAfter([{ seen: 'time', at: AT + LATER }], power);
   expect(stops).toEqual({ ...NO_STOPS, unknown: 1_000 });
 });

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { callSigns, NOTHING, socketSigns } from '../../../src/diagnosis/outcome.ts';
+import { callSigns, NOTHING, socketSigns } from '../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { Ledger } from '../../../src/panel/health/ledger.ts';
 import type { Outage } from '../../../src/panel/health/outage.ts';
@@ -18,9 +18,9 @@ import {
   subjectNode,
 } from '../../../src/panel/subjects.ts';
 import {
-  afterTrial,
   type BlameState,
   blame,
+  blamedIfTrialFailed,
   type Cell,
   NO_OUTAGES,
   withCheck,
@@ -169,10 +169,10 @@ class World {
         if (subject === undefined) return;
         const hasFailed = step.does === 'trial failed';
         const problem = hasFailed ? { cause: 'timeout' as const, detail: `trial at ${this.now}` } : undefined;
-        this.state = afterTrial(this.state, subject, problem, this.now);
+        this.state = blamedIfTrialFailed(this.state, subject, problem, this.now);
         return this.#change(
           subject,
-          (outage) => outage && steps.afterTrial(outage, subject, problem, this.now),
+          (outage) => outage && steps.blamedIfTrialFailed(outage, subject, problem, this.now),
         );
       }
       case 'forget':

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { queryBedrock } from '../../../src/query/minecraft.ts';
 import type { Network } from '../../../src/query/network.ts';
-import type { Way } from '../../../src/query/ways.ts';
+import type { Way } from '../../../src/query/query-model.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { bedrockPong } from '../../support/game-answers.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkSettings } from '../../../src/yaml/issues.ts';
+import { checkSettings } from '../../../src/yaml/check-settings.ts';
 import { NamedFile, namesFile, withNamedFiles } from '../../../src/yaml/named-files.ts';
 import { namedFile, optional, section, settings } from '../../../src/yaml/settings.ts';
 import { API_KEY_FILE, type FileKind } from '../../../src/yaml/text-file.ts';

@@ -10,7 +10,7 @@ import {
   restsAfter,
   SILENT_SEATS,
 } from '../../../../src/fleet/query-watch.ts';
-import type { Answer } from '../../../../src/query/ways.ts';
+import type { Answer } from '../../../../src/query/query-model.ts';
 import { collectingLogger } from '../../../support/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { target } from '../../../support/targets.ts';

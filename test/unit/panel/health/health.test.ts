@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Signs, socketSigns } from '../../../../src/diagnosis/outcome.ts';
+import { type Signs, socketSigns } from '../../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { Health, type HealthChange, type PanelUse } from '../../../../src/panel/health/health.ts';
 import { mayConnect } from '../../../../src/panel/health/holds.ts';

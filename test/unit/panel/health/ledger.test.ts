@@ -2,7 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { Ledger } from '../../../../src/panel/health/ledger.ts';
-import { afterTrial, problemOfSubject, withCheck, withTrial } from '../../../../src/panel/health/outage.ts';
+import {
+  blamedIfTrialFailed,
+  problemOfSubject,
+  withCheck,
+  withTrial,
+} from '../../../../src/panel/health/outage.ts';
 import {
   NO_SERVER,
   nodePolls,
@@ -313,7 +318,10 @@ describe('the panel', () => {
   const tried = (ledger: Ledger, at: number, cause: CauseCode = 'connection_cut') => {
     const outage = ledger.outages.get('panel');
     const tries = outage && withTrial(outage, NO_SERVER, at);
-    ledger.setOutage('panel', tries && afterTrial(tries, 'panel', { cause, detail: '' }, at + 9_000));
+    ledger.setOutage(
+      'panel',
+      tries && blamedIfTrialFailed(tries, 'panel', { cause, detail: '' }, at + 9_000),
+    );
     return ledger.outages.get('panel');
   };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { callSigns, socketSigns } from '../../../../src/diagnosis/outcome.ts';
+import { callSigns, socketSigns } from '../../../../src/diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../../../../src/domain/problems.ts';
 import {
-  afterTrial,
+  blamedIfTrialFailed,
   type Outage,
   problemOfSubject,
   problemOfTrial,
@@ -29,7 +29,7 @@ function trialsOf(subject: Subject, cause: CauseCode, before: Outage = FIRST) {
   for (let trial = 0; trial < 5; trial += 1) {
     const at = outage.trialAt;
     const trying = withTrial(outage, 'a4', at);
-    outage = afterTrial(trying, subject, failure(cause), at + 10_000);
+    outage = blamedIfTrialFailed(trying, subject, failure(cause), at + 10_000);
     const isFresh = trying.trial?.isFresh ?? false;
     seen.push({ gapMs: outage.trialAt - at, isBlamed: outage.blamedAt !== undefined, isFresh });
   }
@@ -58,14 +58,19 @@ describe('an outage', () => {
   });
 
   it('is blamed since the end of the trial that failed first, for the problem of the last', () => {
-    const once = afterTrial(withTrial(FIRST, 'a4', NOW), nodePolls('a'), failure('timeout'), NOW + 7);
+    const once = blamedIfTrialFailed(
+      withTrial(FIRST, 'a4', NOW),
+      nodePolls('a'),
+      failure('timeout'),
+      NOW + 7,
+    );
     expect(once).toMatchObject({
       blamedAt: NOW + 7,
       problem: failure('timeout'),
       trials: 1,
       trial: undefined,
     });
-    const again = afterTrial(
+    const again = blamedIfTrialFailed(
       withTrial(once, 'a4', NOW + 20),
       nodePolls('a'),
       failure('node_silent'),
@@ -82,14 +87,14 @@ describe('an outage', () => {
 
   it('isn’t blamed by a trial that proved nothing, and is tried again after the first gap', () => {
     const trying = withTrial(FIRST, 'a4', NOW);
-    expect(afterTrial(trying, nodePolls('a'), undefined, NOW + 9_000)).toEqual({
+    expect(blamedIfTrialFailed(trying, nodePolls('a'), undefined, NOW + 9_000)).toEqual({
       ...FIRST,
       trialAt: NOW + 15_000,
     });
   });
 
   it('isn’t changed by the end of a trial that is over', () => {
-    expect(afterTrial(FIRST, nodePolls('a'), failure('timeout'), NOW)).toBe(FIRST);
+    expect(blamedIfTrialFailed(FIRST, nodePolls('a'), failure('timeout'), NOW)).toBe(FIRST);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
+import { NOTHING } from '../../../../src/diagnosis/signs.ts';
 import { findSuspicion } from '../../../../src/panel/health/suspicion.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
 import { type Key, makeEvidence } from '../../../../src/panel/health/tally.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
+import { NOTHING } from '../../../../src/diagnosis/signs.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
 import { type Evidence, makeEvidence } from '../../../../src/panel/health/tally.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/outcome.ts';
+import { NOTHING } from '../../../../src/diagnosis/signs.ts';
 import { NEVER, type Outcome } from '../../../../src/panel/health/outcome.ts';
 import { type Evidence, type Key, makeEvidence, Tally } from '../../../../src/panel/health/tally.ts';
 import { nodePolls, pathSubject } from '../../../../src/panel/subjects.ts';

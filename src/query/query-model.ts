@@ -1,4 +1,4 @@
-// What is asked and answered in a query, and why one fails.
+// A query as data: its question, its answer, its failures and its deadline.
 
 import type { CauseCode } from '../domain/problems.ts';
 import type { QueryReading } from '../domain/reading.ts';

@@ -8,7 +8,7 @@ import {
   NO_DATA,
   type Signs,
   socketSigns,
-} from '../../../src/diagnosis/outcome.ts';
+} from '../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
 
@@ -25,7 +25,7 @@ const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
 const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
 const FOREIGN = { fromPanel: false };
 
-/** The table in src/diagnosis/outcome.ts. */
+/** The table in src/diagnosis/signs.ts. */
 const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
   ['a page of the server list', end('listing'), WORKS],
   ['a token', end('websocket'), { ...WORKS, console: 'works' }],

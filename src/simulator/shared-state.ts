@@ -21,7 +21,7 @@ const MAX_INCOMING_BYTES = 1_048_576;
 type UrlOfNode = (node: 0 | 1, reachedAt: string | undefined) => string;
 
 /** The state shared by the panel, its nodes and the control endpoint. */
-export class World implements GateHost, ClientApiHost, UpgradeHost {
+export class SharedState implements GateHost, ClientApiHost, UpgradeHost {
   readonly clock: Clock;
   readonly recorder = new Recorder();
   readonly faults = new Faults();

@@ -1,4 +1,4 @@
-// Queries a server in several ways, of which the first response counts.
+// Queries a server in several ways at once, of which the first response counts.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Problem } from '../domain/problems.ts';
@@ -6,8 +6,15 @@ import { inScope, sleep } from '../domain/waits.ts';
 import { countPlayers } from './counts.ts';
 import { Network } from './network.ts';
 import { PROTOCOLS } from './protocols.ts';
+import {
+  type Answer,
+  DEADLINE_MS,
+  QUERY_FAILURES,
+  QueryError,
+  type Question,
+  type Way,
+} from './query-model.ts';
 import type { ReceptionOptions } from './reception.ts';
-import { type Answer, DEADLINE_MS, QUERY_FAILURES, QueryError, type Question, type Way } from './ways.ts';
 
 /** Queries a server; never rejects, and ends in time. */
 export function answerTo(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mostSimilar } from '../../../src/yaml/issues.ts';
+import { mostSimilar } from '../../../src/yaml/most-similar.ts';
 
 test.each([
   ['poll_intervall', 'poll_interval'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedConcerns } from '../../../src/config/concerns.ts';
+import { affectedByChanges } from '../../../src/config/changed-settings.ts';
 import type { PanelConfig } from '../../../src/config/config.ts';
 import { Secret } from '../../../src/domain/secrets.ts';
 import { target } from '../../support/targets.ts';
@@ -42,7 +42,7 @@ function panel(changes: Partial<PanelConfig> = {}): PanelConfig {
   };
 }
 
-describe('the changed settings of a panel determine', () => {
+describe('the changed settings of a panel affect', () => {
   it.each<[string, string, Partial<PanelConfig>]>([
     ['nothing', 'without a change', { tls: { ...tls, key: new Secret('one') } }],
     ['nothing', 'another list of servers', { servers: [] }],
@@ -65,7 +65,7 @@ describe('the changed settings of a panel determine', () => {
     ['rest', 'another key for nodes', { nodes: { ...nodes, apiKey: new Secret('ptla_two') } }],
     ['rest', 'a server list', { listing: { intervalMs: 60_000 } }],
     ['key, rest', 'a key and an interval', { apiKey: new Secret('ptlc_two'), stalenessMs: 90_000 }],
-  ])('%s: %s', (concerns, _, changes) => {
-    expect([...changedConcerns(panel(), panel(changes))].join(', ') || 'nothing').toBe(concerns);
+  ])('%s: %s', (affected, _, changes) => {
+    expect([...affectedByChanges(panel(), panel(changes))].join(', ') || 'nothing').toBe(affected);
   });
 });

@@ -4,7 +4,7 @@ import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
 import type { LastStop } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
-import { explain, START_JITTER_MS } from './power.ts';
+import { powerAfter, START_JITTER_MS } from './power.ts';
 import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';
 import { compareObservations, type Observation } from './server-samples.ts';
 
@@ -14,7 +14,7 @@ import { compareObservations, type Observation } from './server-samples.ts';
  */
 export function keepPower(power: Power, at: number): KeptPower | undefined {
   const decided =
-    power.pending.length === 0 ? power : explain([{ seen: 'time', at: Number.POSITIVE_INFINITY }], power);
+    power.pending.length === 0 ? power : powerAfter([{ seen: 'time', at: Number.POSITIVE_INFINITY }], power);
   const { known, since, lastStop } = decided;
   if (known === 'unknown') return undefined;
   const ago = (instant: number) => (Number.isFinite(instant) ? Math.round(at - instant) : undefined);

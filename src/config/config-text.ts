@@ -1,4 +1,4 @@
-// Carries a configuration, with its secrets, out of the thread that read it.
+// A configuration as a text with its secrets, which the thread that read the file passes on.
 
 import { Secret } from '../domain/secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { disclosedParts, readDisclosed } from '../../../src/config/disclosed.ts';
+import { disclosedParts, readDisclosed } from '../../../src/config/config-text.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { readText } from '../../support/deploy-files.ts';
 

@@ -1,0 +1,145 @@
+// Checks the text of a configuration file: its settings, or all that is wrong with them.
+
+import { z } from 'zod';
+import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { YamlDocument } from './document.ts';
+import type { ConfigIssue } from './issues.ts';
+import { mostSimilar } from './most-similar.ts';
+import { type ReadFile, withNamedFiles } from './named-files.ts';
+import { quote } from './quoting.ts';
+import { NOT_READ, type SchemaNode } from './settings.ts';
+import { BROKEN, isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from './tree.ts';
+import type { Environment } from './variables.ts';
+
+/**
+ * At most this many problems of a file are reported: each is searched for in the file, and people
+ * read only the first ones.
+ */
+const MAX_PROBLEMS = 100;
+
+/** What is expected of a file's text. */
+interface Expected<Settings> {
+  /** Its name in the issues. */
+  readonly file: string;
+  readonly schema: z.ZodType<Settings>;
+  /** What the document's tree stands for, if not itself. */
+  readonly interpret?: (tree: Tree) => Tree;
+  /** Reads the files that settings name; by default, none is read, and their contents are empty. */
+  readonly read?: ReadFile | undefined;
+  /**
+   * Problems between settings, of which some may be wrong themselves: what is said of those doesn't
+   * count.
+   */
+  readonly rules: (tree: Tree) => readonly SettingProblem[];
+}
+
+/**
+ * The settings, or everything that is wrong with them, and a function that gives other problems
+ * their place in the file.
+ */
+export async function checkSettings<T>(text: string, env: Environment, expected: Expected<T>) {
+  const { file, schema, rules, read = NOT_READ, interpret = (whole) => whole } = expected;
+  const document = new YamlDocument(text, env);
+  const tree = document.tree === undefined ? undefined : interpret(document.tree);
+  // Only for files with problems, because it takes time.
+  let root: SchemaNode | undefined;
+  const keysAt: KeysAt = (path) => {
+    let node: SchemaNode | undefined = (root ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode);
+    for (const step of path) node = typeof step === 'number' ? node?.items : node?.properties?.[step];
+    return Object.keys(node?.properties ?? {});
+  };
+  /** The problem with its position, and with the value unless that is hidden. */
+  const toIssue = ({ path, message, at }: SettingProblem): ConfigIssue => {
+    const value = at === 'value' ? valueAt(tree, path) : undefined;
+    // A variable may contain a misplaced secret; the file's own text does not.
+    const got = typeof value === 'string' ? document.unexpanded(value) : value;
+    const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
+    return {
+      file,
+      ...(typeof at === 'object' ? at : document.findPosition(path, at === 'key' ? 'key' : 'value')),
+      path: z.core.toDotPath(shownPart(path, keysAt)),
+      message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
+    };
+  };
+  // The names first, and then the settings with what was read: no setting waits for a file.
+  const complete = tree === undefined ? undefined : await withNamedFiles(schema, tree, read);
+  const parsed = tree === undefined ? undefined : schema.safeParse(complete);
+  // Misspelled keys are corrected by this, so that nothing that follows from them is reported.
+  const unknown = unknownKeys(parsed?.error, tree, keysAt);
+  const others: SettingProblem[] = [];
+  for (const problem of [...problemsIn(parsed?.error), ...rules(tree)]) {
+    const isNew = others.length <= MAX_PROBLEMS && !others.some(({ path }) => leadsTo(path, problem.path));
+    if (isNew && valueAt(tree, problem.path) !== BROKEN) others.push(problem);
+  }
+  const inText = document.problems.filter(({ path }) => !others.some((around) => leadsTo(around.path, path)));
+  const problems = [...inText, ...unknown, ...others];
+  const message = `more than ${MAX_PROBLEMS} problems, showing the first ones found`;
+  const more = problems.length > MAX_PROBLEMS ? [{ path: [], message, at: 'key' } as const] : [];
+  const issues = [...more, ...problems.slice(0, MAX_PROBLEMS)]
+    .map(toIssue)
+    .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  return { document, settings: issues.length === 0 ? parsed?.data : undefined, issues, toIssue };
+}
+
+/**
+ * Is the other value the one at this path, or within it? One problem of a value is enough, and
+ * hides what is within it.
+ */
+function leadsTo(path: KeyPath, other: KeyPath): boolean {
+  return path.every((step, index) => step === other[index]);
+}
+
+/** The keys that the schema knows at a path; none if they are up to the user. */
+type KeysAt = (path: KeyPath) => readonly string[];
+
+/**
+ * The problems of unknown keys. A key that was probably meant gets a broken value, unless it has
+ * another one.
+ */
+function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt): readonly SettingProblem[] {
+  const found = (error?.issues ?? []).flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ around: issuePath(issue), key })) : [],
+  );
+  return found.slice(0, MAX_PROBLEMS + 1).map(({ around, key }) => {
+    const known = keysAt(around);
+    const similar = mostSimilar(key, known);
+    const map = valueAt(tree, around);
+    if (similar !== undefined && isTreeMap(map)) map[similar] ??= BROKEN;
+    const hint = similar === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${similar}?`;
+    return { path: [...around, key], message: `unknown key, ${hint}`, at: 'key' };
+  });
+}
+
+function problemsIn(error: z.ZodError | undefined): readonly SettingProblem[] {
+  const issues = (error?.issues ?? []).filter(({ code }) => code !== 'unrecognized_keys');
+  return issues.slice(0, MAX_PROBLEMS + 1).map((issue) => {
+    const [path, message] = [issuePath(issue), issue.message];
+    if (issue.code === 'invalid_key')
+      return { path, message: issue.issues[0]?.message ?? message, at: 'key' };
+    const { at = 'value' }: Partial<SettingProblem> = (issue.code === 'custom' && issue.params) || {};
+    return { path, message, at };
+  });
+}
+
+function issuePath({ path }: z.core.$ZodIssue): KeyPath {
+  return path.filter((step) => typeof step !== 'symbol');
+}
+
+/**
+ * The form of the configurations' own keys, which passwords, tokens and API keys with digits or
+ * capitals don't have.
+ */
+const OWN_KEY = /^[a-z_]{1,24}$/;
+
+/**
+ * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is
+ * the user's own, and may be a secret with wrong indentation: line and column still locate it.
+ */
+function shownPart(path: KeyPath, keysAt: KeysAt): KeyPath {
+  const isUnknown = (step: string | number, index: number) =>
+    typeof step === 'string' && !keysAt(path.slice(0, index)).includes(step);
+  const unknown = path.findIndex(isUnknown);
+  if (unknown === -1) return path;
+  const [known, key] = [path.slice(0, unknown), String(path[unknown])];
+  return OWN_KEY.test(key) && mostSimilar(key, keysAt(known)) !== undefined ? [...known, key] : known;
+}
