@@ -1,0 +1,75 @@
+// Decides from when on a server is polled, and when its next poll is due; pure.
+
+import { isListed } from '../domain/server.ts';
+import { NEVER } from '../domain/time.ts';
+import { POLL_CACHE_MS } from '../panel/dialect.ts';
+import { refusedRetryMs } from './backoff.ts';
+import { lastingRefusal } from './lasting-refusal.ts';
+import { isLive, UNANSWERED_LIMIT } from './machine-model.ts';
+import { outdatedAt } from './outdated-failure.ts';
+import { nextPollAt, type PollPlan, type PollState } from './poll.ts';
+import type { SessionState } from './session-state.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** A server whose socket fails is polled once its data is this old. */
+export const FALLBACK_AFTER_MS = 30_000;
+
+/** A socket that works streams this soon. */
+const CONNECTS_WITHIN_MS = 5_000;
+
+/** From when on the server is polled; undefined for never. */
+export function pollsFrom(state: SessionState, seen: Surroundings): number | undefined {
+  const { target, hasRoom } = seen;
+  if (target.blocked !== undefined || target.mode === 'socket') return undefined;
+  return target.mode === 'poll' || !hasRoom ? NEVER : fallbackFrom(state, seen);
+}
+
+/** The same of a server whose socket should stream. */
+function fallbackFrom(
+  { machine, sampledAt, waitingSince }: SessionState,
+  { sockets, polls, hasTokenRoom }: Pick<Surroundings, 'sockets' | 'polls' | 'hasTokenRoom'>,
+): number | undefined {
+  const overdueFrom = (sampledAt ?? waitingSince) + FALLBACK_AFTER_MS;
+  if (machine.name === 'idle') return undefined;
+  // Until a dead socket is given up and another one streams, the data would become stale.
+  if (isLive(machine)) return machine.unanswered < UNANSWERED_LIMIT ? undefined : overdueFrom;
+  const { problem, failures, wokenAt } = machine;
+  const refused = lastingRefusal(problem);
+  const isPollHeld = polls.heldBy !== undefined;
+  if (refused?.pollable === false) return undefined;
+  // While polls are held as well, one would only wait, and start in place of the socket.
+  const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && !hasTokenRoom);
+  if (isSocketHeld && !isPollHeld) return NEVER;
+  // With a token, it will probably stream at once, and without its data is as old as before.
+  if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);
+  // It will probably connect at once: a poll would take a call from others.
+  if (wokenAt !== undefined) return isPollHeld ? undefined : wokenAt + FALLBACK_AFTER_MS;
+  if (refused !== undefined) return NEVER;
+  if (machine.name !== 'fetchingToken' || failures > 0) return overdueFrom;
+  // A server that is only waiting for its call has not failed, but may have data to lose.
+  return sampledAt === undefined ? undefined : machine.since + FALLBACK_AFTER_MS;
+}
+
+/** When a server that is polled from this instant on is polled next. */
+export function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: Surroundings): PollPlan {
+  const { pollIntervalMs, stalenessMs } = seen;
+  const isOutdated = pollsOutdatedAt(poll.result, seen) > poll.endedAt;
+  const isSoon = poll.result.type === 'refused' && isListed(seen.target);
+  const notBefore = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
+  const due = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
+  // A response that the panel cached before the newest sample would be dropped.
+  const at = Math.max(due, (sampledAt ?? NEVER) + POLL_CACHE_MS);
+  return { at, isOutdated, pollIntervalMs, stalenessMs };
+}
+
+/** Has the reason for the last failure ended, so that the failure no longer counts? */
+export function isOver({ result, endedAt }: PollState, seen: Surroundings): boolean {
+  return result.type === 'failed' && pollsOutdatedAt(result, seen) > endedAt;
+}
+
+function pollsOutdatedAt(result: PollState['result'], seen: Surroundings): number {
+  if (!('problem' in result)) return NEVER;
+  const { type, problem } = result;
+  const othersAt = type === 'failed' ? seen.recoveredOnNode.get(problem.cause) : undefined;
+  return Math.max(outdatedAt(problem, seen.polls, seen), othersAt ?? NEVER);
+}
