@@ -142,9 +142,10 @@ export class Gateway {
       ended: (end, call) => this.#callEnded(end, call),
       pathChanged: (path) => this.#pathChanged(path),
     });
-    this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt }) => {
-      const call = { path: 'resources', server } as const;
-      this.#health.callEnded({ ...call, startedAt, problem: undefined, fromPanel: true });
+    // A list that is used later proves what worked when it arrived.
+    this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt, arrivedAt: endedAt }) => {
+      const call = { path: 'resources', server, startedAt, endedAt } as const;
+      this.#health.callEnded({ ...call, problem: undefined, fromPanel: true });
     });
   }
 

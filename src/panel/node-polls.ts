@@ -36,10 +36,15 @@ export interface Poll {
 /** How a request for a list ended; it is withdrawn with the poll for which it was made. */
 type End = 'listed' | 'failed' | 'withdrawn';
 
-interface Node {
+/** When the last list of a node was requested, and when it arrived. */
+interface ListTimes {
+  requestedAt: number;
+  arrivedAt: number;
+}
+
+interface Node extends ListTimes {
   /** When servers were polled within the last minute, the earliest first. */
   readonly polledAt: Map<string, number>;
-  requestedAt: number;
   /** What no server has used yet of the last list. */
   readonly unused: Map<string, Resources>;
   underWay: Promise<End> | undefined;
@@ -49,11 +54,14 @@ interface Node {
 /** The polls of the servers of all of a panel's nodes. */
 export class NodePolls {
   readonly #clock: Clock;
-  readonly #used: (server: string, list: Pick<ListOfNode, 'requestedAt'>) => void;
+  readonly #used: (server: string, list: Readonly<ListTimes>) => void;
   readonly #nodes = new Map<string, Node>();
 
-  /** `used` is called with each server that has its resources from a list. */
-  constructor(clock: Clock, used: (server: string, list: Pick<ListOfNode, 'requestedAt'>) => void) {
+  /**
+   * `used` is called with each server that has its resources from a list, unless the list's node
+   * was forgotten meanwhile.
+   */
+  constructor(clock: Clock, used: (server: string, list: Readonly<ListTimes>) => void) {
     this.#clock = clock;
     this.#used = used;
   }
@@ -90,6 +98,7 @@ export class NodePolls {
     const node: Node = {
       polledAt: new Map(),
       requestedAt: NEVER,
+      arrivedAt: NEVER,
       unused: new Map(),
       underWay: undefined,
       failedAt: NEVER,
@@ -109,13 +118,14 @@ export class NodePolls {
   }
 
   /** Each server uses a list once: a second poll would only see the same sample again. */
-  #take(node: Node, { id, uuid = '' }: ServerAddress, usefulFrom: number): Resources | undefined {
-    const { requestedAt, unused } = node;
+  #take(node: Node, server: ServerAddress, usefulFrom: number): Resources | undefined {
+    const { id, uuid = '', nodeId = '' } = server;
+    const { requestedAt, arrivedAt, unused } = node;
     if (requestedAt < usefulFrom || requestedAt + LIST_MS <= this.#clock.now()) return undefined;
     const resources = unused.get(uuid);
     if (resources === undefined) return undefined;
     unused.delete(uuid);
-    this.#used(id, { requestedAt });
+    if (this.#nodes.get(nodeId) === node) this.#used(id, { requestedAt, arrivedAt });
     return { ...resources, requestedAt };
   }
 
@@ -123,6 +133,7 @@ export class NodePolls {
     try {
       const { requestedAt, resources } = await list();
       node.requestedAt = requestedAt;
+      node.arrivedAt = this.#clock.now();
       node.unused.clear();
       for (const [uuid, one] of resources) node.unused.set(uuid, one);
       return 'listed';

@@ -53,6 +53,8 @@ export interface CallEnded {
   readonly path: Path;
   readonly server: string;
   readonly startedAt: number;
+  /** Absent if it has just ended. */
+  readonly endedAt?: number;
   /** Undefined on success. */
   readonly problem: Problem | undefined;
   /** The panel itself responded, in one of its own forms. */
@@ -139,16 +141,18 @@ export class Health {
     return this.#socketTrials.find(server);
   }
 
-  /** A call ended. */
-  callEnded({ path, server, startedAt, problem, fromPanel }: CallEnded): void {
+  /** A call ended. It proves nothing if another one of the server has ended since. */
+  callEnded({ path, server, startedAt, endedAt = this.#now, problem, fromPanel }: CallEnded): void {
     // If the panel has no server list, its failure proves nothing; a success always does.
     if (path === 'listing' && this.#isListMissing && problem !== undefined) return;
     const signs = callSigns({ endpoint: path, cause: problem?.cause, fromPanel, isProven: this.isKnown });
     // A 429 proves nothing.
     if (Object.values(signs).every((sign) => sign === undefined)) return;
-    const before = this.last(path, server)?.problem?.cause;
+    const last = this.last(path, server);
+    if (last !== undefined && last.at > endedAt) return;
+    const before = last?.problem?.cause;
     this.#happens(() => {
-      this.#record(path, server, { startedAt, problem, signs });
+      this.#record(path, server, { startedAt, at: endedAt, problem, signs });
       const node = this.asked(path, server)?.node;
       if (before !== undefined && problem === undefined)
         this.#options.changed({ of: 'recovery', cause: before, node });
@@ -166,7 +170,7 @@ export class Health {
     // The failure that raises a suspicion is no trial of it.
     const hasTried = this.#socketTrials.take(server);
     this.#happens(() => {
-      if (outcome !== undefined) this.#record('sockets', server, outcome);
+      if (outcome !== undefined) this.#record('sockets', server, { ...outcome, at: this.#now });
       hasTried();
     });
   }
@@ -244,13 +248,12 @@ export class Health {
   }
 
   /** A call or a socket of a server ended, or began to stream. */
-  #record(channel: Channel, server: string, outcome: Omit<Outcome, 'at'>): void {
-    const now = this.#now;
+  #record(channel: Channel, server: string, outcome: Outcome): void {
     const isDown = this.isBlamed('panel');
-    if (outcome.signs.panel === 'works') this.#ledger.panelWorks(now);
+    if (outcome.signs.panel === 'works') this.#ledger.panelWorks(outcome.at);
     // The panel's problem explains which calls fail meanwhile.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
-    if (!isExplained) this.#ledger.record(channel, server, { ...outcome, at: now });
+    if (!isExplained) this.#ledger.record(channel, server, outcome);
   }
 
   /** First the outcomes, so that none begins another outage, and then the outages until now. */

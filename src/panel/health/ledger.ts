@@ -105,10 +105,13 @@ export class Ledger {
     return this.#provenAt;
   }
 
-  /** A call worked, so that the panel isn't the cause of failures of calls that started before. */
-  panelWorks(now: number): void {
-    this.#provenAt = now;
-    this.#isPanelCleared = true;
+  /**
+   * A call that ended then worked, so that the panel isn't the cause of failures of calls that
+   * started before.
+   */
+  panelWorks(at: number): void {
+    this.#provenAt = Math.max(this.#provenAt, at);
+    this.#isPanelCleared ||= at >= (this.outages.get('panel')?.suspectedAt ?? NEVER);
     this.#tallies.touch('panel');
   }
 
@@ -181,12 +184,20 @@ export class Ledger {
    * each slice of the fleet.
    */
   *forget(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
+    // Failures first: without the successes that contradict them, they would begin outages.
+    yield* this.#forgetOutcomes(channels, ({ at, problem }) => at <= now && problem !== undefined);
+    yield* this.#forgetOutcomes(channels, ({ at, streams }) => at <= now && streams !== true);
+  }
+
+  *#forgetOutcomes(
+    channels: ReadonlySet<Channel>,
+    isOver: (last: Outcome) => boolean,
+  ): Generator<void, void, undefined> {
     let looks = 0;
     for (const [server, cells] of this.#servers) {
       for (const channel of channels) {
         const last = cells[channel]?.last;
-        if (last !== undefined && last.streams !== true && last.at <= now)
-          this.record(channel, server, undefined);
+        if (last !== undefined && isOver(last)) this.record(channel, server, undefined);
       }
       looks += 1;
       if (looks % SLICE === 0) yield;

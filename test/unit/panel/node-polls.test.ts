@@ -17,6 +17,8 @@ let polls: NodePolls;
 /** The requests so far: a server alone, or the list for which it asked. */
 let requests: string[];
 let used: string[];
+/** When the list that was used last was requested, and when it arrived. */
+let times: unknown;
 /** The servers that a list has; undefined if it fails. */
 let listed: readonly string[] | undefined;
 /** Ends a request for a list, once set. */
@@ -28,7 +30,10 @@ beforeEach(() => {
   used = [];
   listed = ['a', 'b', 'c', 'd'];
   gate = undefined;
-  polls = new NodePolls(clock, (id) => used.push(id));
+  polls = new NodePolls(clock, (id, list) => {
+    used.push(id);
+    times = list;
+  });
 });
 
 function poll(
@@ -98,6 +103,33 @@ it('a poll is told when the list was requested', async () => {
   expect(await poll(server('b'))).toEqual({ ...RESOURCES, requestedAt });
   await clock.advance(1);
   expect(await poll(server('c'))).toEqual({ ...RESOURCES, requestedAt: requestedAt + LIST_MS });
+});
+
+it('a list that is used later is known to have arrived before', async () => {
+  await begin();
+  gate = new Promise((resolve) => {
+    clock.schedule(500, resolve);
+  });
+  const requestedAt = clock.now();
+  const first = poll(server('a'));
+  await clock.advance(500);
+  await first;
+  await clock.advance(5_000);
+  await poll(server('b'));
+  expect([requests, used]).toEqual([['list for a'], ['a', 'b']]);
+  expect(times).toEqual({ requestedAt, arrivedAt: requestedAt + 500 });
+});
+
+it('a list that is under way when its node is forgotten proves nothing', async () => {
+  await begin();
+  gate = new Promise((resolve) => {
+    clock.schedule(500, resolve);
+  });
+  const resources = poll(server('a'));
+  polls.keepNodes(new Set());
+  await clock.advance(500);
+  expect(await resources).toMatchObject(RESOURCES);
+  expect([requests, used]).toEqual([['list for a'], []]);
 });
 
 it('a list that is older than what is known of the server is not used', async () => {

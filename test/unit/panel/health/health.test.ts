@@ -32,6 +32,8 @@ interface Options {
   readonly listing?: PanelUse['listing'];
   /** Whether a call can be made at all. */
   readonly enqueues?: boolean;
+  /** Time passes with each look at the clock, as for a busy program. */
+  readonly isMoving?: boolean;
 }
 
 /** The health of a panel of whose servers none has done anything yet: by default four on one node, without a server list. */
@@ -40,13 +42,19 @@ function healthOf({
   nodeFor = () => 'n1',
   listing = 'none',
   enqueues = true,
+  isMoving = false,
 }: Options = {}) {
   const clock = new ManualClock();
+  let looks = 0;
   const asked: Asked[] = [];
   const changes: HealthChange[] = [];
   const listeners: ((change: HealthChange) => void)[] = [];
   const health = new Health({
-    clock,
+    clock: {
+      now: () => clock.now() + (isMoving ? (looks += 1) / 1_000_000 : 0),
+      toUnixMs: (at) => clock.toUnixMs(at),
+      schedule: (delayMs, run) => clock.schedule(delayMs, run),
+    },
     random: () => 0,
     enqueue: (call, signal) => {
       const [server] = call.servers;
@@ -174,6 +182,37 @@ describe('what has an outage', () => {
     expect([failed().length > 100, failed().length < 500, out().length]).toEqual([true, true, 600]);
     await world.clock.advance(1);
     expect([failed(), out()]).toEqual([[], []]);
+  });
+
+  it('is nothing else while it is forgotten in slices', async () => {
+    const servers = Array.from({ length: 600 }, (_, index) => `s${index}`);
+    const world = healthOf({ servers, nodeFor: (server) => server, enqueues: false, isMoving: true });
+    world.callEnds('websocket', 's0');
+    for (const server of ['s300', 's301', 's302']) world.callEnds('websocket', server, 'bad_answer');
+    world.callEnds('resources', 's599');
+    expect(withOutage(world)).toEqual([]);
+    world.health.forget(new Set(CHANNELS));
+    await world.clock.advance(1);
+    expect([withOutage(world), world.health.last('websocket', 's0')]).toEqual([[], undefined]);
+  });
+
+  it('is not over because of a call that ended before it began', async () => {
+    const world = healthOf({ enqueues: false });
+    const startedAt = world.clock.now();
+    await world.clock.advance(1_000);
+    const endedAt = world.clock.now();
+    await world.clock.advance(1_000);
+    world.callEnds('resources', 'a', 'panel_down', false);
+    const works = { path: 'resources', startedAt, problem: undefined, fromPanel: true } as const;
+    for (const server of ['a', 'b']) world.health.callEnded({ ...works, server, endedAt });
+    expect(withOutage(world)).toEqual(['panel']);
+    expect([world.health.isKnown, world.health.last('resources', 'b')]).toMatchObject([
+      true,
+      { at: endedAt },
+    ]);
+    expect(world.health.last('resources', 'a')?.problem).toMatchObject({ cause: 'panel_down' });
+    world.health.callEnded({ ...works, server: 'c' });
+    expect(withOutage(world)).toEqual([]);
   });
 
   it('is no node whose address has changed, as far as its failures tell', () => {
