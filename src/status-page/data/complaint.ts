@@ -52,7 +52,8 @@ export function findComplaint(server: Snapshot): Complaint | undefined {
   const isOwn = attention === 'no_data' || attention === 'stuck';
   if (attention !== undefined && !(isOwn && problem !== undefined)) {
     const severity = attentionSeverity(attention);
-    return { severity, ...TEXTS[attention](server), detail: detailBeside(server, attention), since };
+    const { title, action } = TEXTS[attention](server);
+    return { severity, title, action, detail: detailBeside(server, attention), since };
   }
   if (problem !== undefined) {
     const { title, severity: ofCause } = CAUSES[problem.cause];

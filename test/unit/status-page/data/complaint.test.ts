@@ -147,7 +147,10 @@ describe('the complaint about a server', () => {
     // A problem with monitoring the server has another remedy.
     [{ ...MUTE, ...ORIGIN }, 'running, but not responding', 'Try to join the game.'],
   ])('has a title and what to do for %j', (changes, title, action) => {
-    expect(complaint(changes)).toMatchObject({ title, action });
+    const shown = complaint(changes);
+    expect(shown).toMatchObject({ title, action });
+    const documented = ['action', 'detail', 'severity', 'since', 'title'];
+    expect(Object.keys(shown ?? {}).toSorted()).toEqual(documented);
   });
 
   it('contains what happened, and when the server without data sent its last sample', () => {
