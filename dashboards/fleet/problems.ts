@@ -1,4 +1,6 @@
+import { isFact } from '../../src/diagnosis/causes.ts';
 import { codesSeenBy } from '../../src/diagnosis/server-problems.ts';
+import { BLOCKED_REASONS } from '../../src/domain/server.ts';
 import {
   exporterUp,
   missingShards,
@@ -116,7 +118,7 @@ function whereOn(labels: string, vector: string, condition: string): string {
 }
 
 /** Why a panel doesn't allow a server to be monitored until a person changes something. */
-const REFUSED_REASONS = ['not_found', 'unauthorized', 'forbidden'];
+const REFUSED_REASONS = BLOCKED_REASONS.filter((reason) => !isFact(reason));
 
 /** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
 const SERVER_PROBLEMS = codesSeenBy('rules').flatMap((code) =>

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { render } from '../../../dashboards/board.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../../src/metrics/families.ts';
-import { readYaml } from '../../support/deploy-files.ts';
+import { readText, readYaml } from '../../support/deploy-files.ts';
 import {
   dashboardFiles,
   dashboardIn,
@@ -159,3 +159,11 @@ function namesIn(expr: string): readonly string[] {
 function arrangementOf({ transformations = [] }: GrafanaPanel) {
   return transformations.find(({ id }) => id === 'organize')?.options ?? {};
 }
+
+test('the fleet dashboard lists every reason to block a server that the rules record as its problem', () => {
+  const rules = readText('deploy/prometheus/rules/gameserver.yml');
+  const [, reasons = ''] = /label_replace\(gameserver_blocked\{reason=~"([^"]+)"\}/.exec(rules) ?? [];
+  expect(reasons).not.toBe('');
+  const fleet = readText('deploy/grafana/dashboards/fleet.json');
+  expect(fleet).toContain(`problem=~\\"${reasons}\\"`);
+});
