@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { DASHBOARDS } from '../../../dashboards/all.ts';
 import { render } from '../../../dashboards/board.ts';
-import { readYaml } from '../../support/deploy-files.ts';
+import { readText, readYaml } from '../../support/deploy-files.ts';
 import { expectFile } from '../../support/generated.ts';
 
 const COMPONENT = 'deploy/kubernetes/components/alerts';
@@ -28,9 +28,17 @@ test('the PrometheusRule contains exactly the shipped rules', () => {
     metadata: { name: 'gameserver-exporter' },
     spec: { groups },
   };
-  const text = stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0 });
+  const text = stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' });
   expectFile(`${COMPONENT}/prometheus-rule.yaml`, `${HEAD}${text}`);
 });
+
+test.each(['deploy/prometheus/rules/gameserver.yml', `${COMPONENT}/prometheus-rule.yaml`])(
+  'kubectl, which reads YAML 1.1, reads the same from %s',
+  (path) => {
+    const read = (version: '1.1' | '1.2') => parse(readText(path), { version, merge: true }) as unknown;
+    expect(read('1.1')).toEqual(read('1.2'));
+  },
+);
 
 test('the ConfigMaps of kube-prometheus contain the dashboards, compact enough for kubectl apply', () => {
   const manifests = Object.entries(DASHBOARDS).map(([file, dashboard]) => ({
