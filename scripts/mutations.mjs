@@ -28,7 +28,7 @@ const POLL_PACE = ['src/fleet/poll-pace.ts', 'fleet/poll-pace'];
 const PLAN = ['src/session/poll-plan.ts', 'session/plan'];
 const MACHINE = ['src/session/machine.ts', 'session/machine'];
 const STEPS = ['src/session/machine-steps.ts', 'session/machine'];
-const RENEWALS = ['src/session/machine-renewals.ts', 'session/machine'];
+const RENEWALS = ['src/session/token-renewal.ts', 'session/machine'];
 const TOKEN = ['src/session/token.ts', 'session/token'];
 const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
 const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
@@ -261,7 +261,7 @@ export const MUTATIONS = [
     'if (blamed === null) return',
   ],
   ['before the first canary, calls wait 3 s', HOLDS, 'FIRST_CALL_MS = 3_000;', 'FIRST_CALL_MS = 0;'],
-  ["a renewal doesn't need its node's sockets", HOLDS, '&& isRefresh !== true)', ')'],
+  ["a renewal doesn't need its node's sockets", HOLDS, '&& isRenewal !== true)', ')'],
   ['a trial is held by what is larger', HOLDS, ': subjects.slice(0, own);', ': [];'],
   ['three servers that begin to be refused', REFUSALS, 'const SERVERS = 3;', 'const SERVERS = 2;'],
   ['or all of them', REFUSALS, 'Math.min(SERVERS, asked)', 'SERVERS'],
@@ -344,14 +344,14 @@ export const MUTATIONS = [
   [
     'first connects: no renewals',
     RULES,
-    'isConnect(call) && call.isRefresh !== true &&',
+    'isConnect(call) && call.isRenewal !== true &&',
     'isConnect(call) &&',
   ],
   [
     'first connects: no trials',
     RULES,
-    'call.isRefresh !== true && call.tries() === undefined;',
-    'call.isRefresh !== true;',
+    'call.isRenewal !== true && call.tries() === undefined;',
+    'call.isRenewal !== true;',
   ],
   ['lists take a quarter', RULES, 'LIST_SHARE = 0.25;', 'LIST_SHARE = 0.5;'],
   ['trials take a tenth', RULES, 'TRIAL_SHARE = 0.1;', 'TRIAL_SHARE = 0.5;'],
@@ -377,7 +377,7 @@ export const MUTATIONS = [
   ['the earliest deadline goes first', LINES, '[urgency, call.deadline, order]', '[urgency, order]'],
   ['of equals, who waits longest', LINES, 'call.deadline, order]', 'call.deadline, -order]'],
   ['retries have lines of their own', LINES, "isRetry ? 'again' : ''", "''"],
-  ['renewals have lines of their own', LINES, "isRefresh ? 'renews' : ''", "''"],
+  ['renewals have lines of their own', LINES, "isRenewal ? 'renews' : ''", "''"],
   ['a node holds connects and polls only', LINES, "path === 'websocket' || path === 'resources' ?", 'true ?'],
   [
     'a gate opens when its time is over',
@@ -413,7 +413,7 @@ export const MUTATIONS = [
     'else if (startedAt > (this.respondedAt.get(node) ?? 0))',
     'else',
   ],
-  ['a renewal is no first connect', HISTORY, ' || call.isRefresh === true ||', ' ||'],
+  ['a renewal is no first connect', HISTORY, ' || call.isRenewal === true ||', ' ||'],
   [
     'a 429 of one server wakes no others',
     SCHEDULER,
@@ -461,8 +461,8 @@ export const MUTATIONS = [
   [
     'events withheld while it streams are remembered',
     RENEWALS,
-    'return refresh({ ...state, isWithheld: true }, context);',
-    'return refresh(state, context);',
+    'return renew({ ...state, isWithheld: true }, context);',
+    'return renew(state, context);',
   ],
   [
     'a refusal ends a socket whose events are withheld',
@@ -492,8 +492,8 @@ export const MUTATIONS = [
     'return overdueFrom;',
   ],
   ['a blocked server is retried slowly', RETRY, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
-  ['a refresh is from 75 % of a life on', TOKEN, 'REFRESH = { from: 0.75,', 'REFRESH = { from: 0.5,'],
-  ['the first refresh is anywhere', TOKEN, 'FIRST_REFRESH_FROM = 0.1;', 'FIRST_REFRESH_FROM = 0.75;'],
+  ['a renewal is from 75 % of a life on', TOKEN, 'RENEWAL = { from: 0.75,', 'RENEWAL = { from: 0.5,'],
+  ['the first renewal is anywhere', TOKEN, 'FIRST_RENEWAL_FROM = 0.1;', 'FIRST_RENEWAL_FROM = 0.75;'],
   // Samples and metrics
   [
     'a stale sample is no data',

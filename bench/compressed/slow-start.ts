@@ -7,11 +7,11 @@ const SPEED = 20;
 const STATS_INTERVAL_MS = 5_000;
 const LOOKS_AT_MINUTES = [1, 2, 3, 4, 5];
 
-/** By then the first token refreshes are over, and the second ones haven't begun. */
+/** By then the first token renewals are over, and the second ones haven't begun. */
 const END_MINUTES = 13;
 const BUCKET_SECONDS = 30;
 
-/** A cold start of many servers: how soon there is data, whether the budget is kept, and how token refreshes are spread. */
+/** A cold start of many servers: how soon there is data, whether the budget is kept, and how token renewals are spread. */
 export const slowStart: Benchmark = {
   name: 'slow-start',
   title: 'cold start of 2,000 servers on a panel that allows 720 calls per minute',
@@ -39,12 +39,12 @@ export const slowStart: Benchmark = {
         if (endpoint !== 'websocket' || server === undefined) continue;
         perServer.set(server, [...(perServer.get(server) ?? []), (at - first) / 1_000]);
       }
-      const refreshes = [...perServer.values()].flatMap((all) => all.slice(1, 2));
+      const renewals = [...perServer.values()].flatMap((all) => all.slice(1, 2));
       return {
-        method: `Compressed time (${SPEED} times real time). Times are counted from the exporter's first call; a refresh is a server's second call for credentials.`,
+        method: `Compressed time (${SPEED} times real time). Times are counted from the exporter's first call; a renewal is a server's second call for credentials.`,
         tables: [
           { header: ['minute', 'servers with data'], rows: started },
-          { header: ['refreshes from second', 'to', 'count'], rows: distribution(refreshes) },
+          { header: ['renewals from second', 'to', 'count'], rows: distribution(renewals) },
         ],
         targets: [
           {

@@ -203,7 +203,7 @@ const STARTS: readonly LayoutWork[] = [
     measure: async (layout) => {
       const world = new WaitingCalls(layout);
       await world.takePlaces();
-      await world.all(() => ({ isRefresh: true }));
+      await world.all(() => ({ isRenewal: true }));
       return perCall(world, () => {
         world.run('urgent', { path: 'listing' });
         return world.endOldest();
@@ -246,8 +246,8 @@ const STARTS: readonly LayoutWork[] = [
       const world = new WaitingCalls(layout);
       for (let index = 0; index < layout.servers; index += 1)
         for (let call = 0; call < 2; call += 1)
-          await startsAndEnds(world.run(serverOf(index), { isRefresh: true }));
-      await world.all(() => ({ isRefresh: true }));
+          await startsAndEnds(world.run(serverOf(index), { isRenewal: true }));
+      await world.all(() => ({ isRenewal: true }));
       return perCall(world, () => startsAndEnds(world.run('urgent', { path: 'listing' })));
     },
   },
@@ -286,8 +286,8 @@ const STARTS: readonly LayoutWork[] = [
       const world = new WaitingCalls(layout);
       for (let index = 0; index < layout.servers; index += 1)
         for (let call = 0; call < 2; call += 1)
-          await startsAndEnds(world.run(serverOf(index), { isRefresh: true }));
-      await world.all(() => ({ isRefresh: true }));
+          await startsAndEnds(world.run(serverOf(index), { isRenewal: true }));
+      await world.all(() => ({ isRenewal: true }));
       const others = { limitPerMinute: 5 };
       return perCall(world, async () => {
         world.limit.throttled('websocket', 'throttled', others, 1_000);

@@ -262,7 +262,7 @@ export class ConsoleRun {
     if (machine.name === 'blocked' || !this.#hasConnected)
       return this.end(`${this.#name}: ${explainProblem(problem, this.#options.keySource)}`);
     this.#screen.note(
-      `${this.#isLive ? 'token refresh failed' : 'not connected'}, retrying: ${problem.detail}`,
+      `${this.#isLive ? 'token renewal failed' : 'not connected'}, retrying: ${problem.detail}`,
     );
     if (!this.#isLive && Number.isFinite(this.#commandAt))
       this.#fail('the last command may not have taken effect');

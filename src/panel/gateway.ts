@@ -61,7 +61,7 @@ export type PanelCalls = Pick<PanelApi, 'get' | 'close'> &
   Partial<Pick<PanelApi, 'hasResourcesOfNode' | 'resourcesOfNode'>>;
 
 /** One call for a server, as its session requests it. */
-export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRefresh'> {
+export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRenewal'> {
   /** What was requested earlier is older than what is known of the server. */
   readonly usefulFrom?: number;
 }

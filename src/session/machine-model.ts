@@ -10,7 +10,7 @@ import { lastingRefusal } from './lasting-refusal.ts';
 export interface Token {
   readonly value: string;
   readonly socketUrl: string;
-  readonly refreshAt: number;
+  readonly renewAt: number;
   readonly expiresAt: number;
 }
 
@@ -67,8 +67,8 @@ export interface Live extends Accepted {
   readonly authenticatedAt: number;
   /** When a new token is fetched, or the current one expires, or a new one has to be accepted. */
   readonly dueAt: number;
-  /** Consecutive failed refreshes, and when the last one failed; absent if none failed. */
-  readonly failedRefreshes?: { readonly count: number; readonly at: number };
+  /** Consecutive failed renewals, and when the last one failed; absent if none failed. */
+  readonly failedRenewals?: { readonly count: number; readonly at: number };
   /** The node rejects the current token, and withholds events until it accepts another. */
   readonly isWithheld?: true;
   /** The node rejected a renewed token once; another is fetched shortly. */
@@ -97,7 +97,7 @@ export type MachineState =
   | ({ readonly name: 'opening' } & Connecting & Accepted)
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
-  | ({ readonly name: 'refreshing'; readonly next: Token | undefined } & Live)
+  | ({ readonly name: 'renewing'; readonly next: Token | undefined } & Live)
   /** Its problem lasts if it is blocked. */
   | ({ readonly name: 'backingOff' | 'blocked' } & Resting);
 
@@ -150,7 +150,7 @@ export const INITIAL_STATE: MachineState = { name: 'idle', epoch: 0 };
 /** The token that the node is to accept. */
 export function offeredToken(state: MachineState): Token | undefined {
   if (state.name === 'authenticating') return state.token;
-  return state.name === 'refreshing' ? state.next : undefined;
+  return state.name === 'renewing' ? state.next : undefined;
 }
 
 /** The token that the node got last, or will get first. */
@@ -164,8 +164,8 @@ export function unansweredIn(state: MachineState): number {
 }
 
 /** Is a token being fetched? */
-export function isFetching(state: MachineState): state is StateNamed<'fetchingToken' | 'refreshing'> {
-  return state.name === 'fetchingToken' || (state.name === 'refreshing' && state.next === undefined);
+export function isFetching(state: MachineState): state is StateNamed<'fetchingToken' | 'renewing'> {
+  return state.name === 'fetchingToken' || (state.name === 'renewing' && state.next === undefined);
 }
 
 /**
@@ -186,7 +186,7 @@ export function hasFailed({ failures, wokenAt }: AttemptState): boolean {
 /** Does the state have a socket, at any stage? */
 export function hasSocket(
   state: MachineState,
-): state is StateNamed<'connecting' | 'authenticating' | 'opening' | 'streaming' | 'refreshing'> {
+): state is StateNamed<'connecting' | 'authenticating' | 'opening' | 'streaming' | 'renewing'> {
   return isLive(state) || (isAttempt(state) && state.name !== 'fetchingToken');
 }
 
@@ -206,13 +206,14 @@ export function isHandshake({ name }: MachineState): boolean {
 }
 
 /** Does the socket stream? */
-export function isLive(state: MachineState): state is StateNamed<'streaming' | 'refreshing'> {
-  return state.name === 'streaming' || state.name === 'refreshing';
+export function isLive(state: MachineState): state is StateNamed<'streaming' | 'renewing'> {
+  return state.name === 'streaming' || state.name === 'renewing';
 }
 
-/** The stage of the session's socket. */
+/** The stage of the session's socket, as the metrics name it. */
 export function socketState(machine: MachineState): SocketState {
   if (!hasSocket(machine)) return 'none';
+  if (machine.name === 'renewing') return 'refreshing';
   return machine.name === 'opening' ? 'authenticating' : machine.name;
 }
 

@@ -48,8 +48,8 @@ const TOKEN_EXPIRED: Problem = {
   detail: 'the token expired before a new one was available',
 };
 
-export type RefreshingState = StateNamed<'refreshing'>;
-export type LiveState = StateNamed<'streaming'> | RefreshingState;
+export type RenewalState = StateNamed<'renewing'>;
+export type LiveState = StateNamed<'streaming'> | RenewalState;
 type AcceptedState = StateNamed<'opening'> | LiveState;
 type ActiveState = Exclude<MachineState, { readonly name: 'idle' }>;
 
@@ -101,7 +101,7 @@ export function stream(state: AcceptedState, token: Token, context: MachineConte
     authenticatedAt: context.now,
     unanswered,
     askedAt,
-    dueAt: token.refreshAt,
+    dueAt: token.renewAt,
   };
 }
 
@@ -155,10 +155,4 @@ export function expire(state: LiveState, context: MachineContext): MachineState 
   if (context.target.blocked !== undefined) return stop(state);
   const { epoch, problem = TOKEN_EXPIRED } = state;
   return fetchToken({ epoch, failures: failuresIn(state, context), problem }, context);
-}
-
-/** The token of a server that the panel blocks lasts until it expires. */
-export function refresh(state: StateNamed<'streaming'>, { target }: MachineContext): MachineState {
-  const ending = { ...state, dueAt: state.token.expiresAt };
-  return target.blocked === undefined ? { ...ending, name: 'refreshing', next: undefined } : ending;
 }

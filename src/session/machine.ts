@@ -1,7 +1,6 @@
 // The state machine of a console socket: a table of what each event does in each state.
 
 import type { Failure, MachineEvent, MachineState, StateNamed } from './machine-model.ts';
-import { keepStreaming, onJwtError, rejectRenewal, rejectToken, takeToken } from './machine-renewals.ts';
 import {
   ask,
   attemptHistory,
@@ -11,10 +10,10 @@ import {
   fail,
   type LiveState,
   type MachineContext,
-  refresh,
   stop,
   stream,
 } from './machine-steps.ts';
+import { keepStreaming, onJwtError, rejectRenewal, rejectToken, renew, takeToken } from './token-renewal.ts';
 
 const CONNECT_TIMEOUT: Failure = {
   reason: 'connect_failed',
@@ -86,12 +85,12 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   streaming: {
     ...LIVE,
     due: (state, _, context) =>
-      context.now < state.token.expiresAt ? refresh(state, context) : expire(state, context),
-    tokenEnding: (state, _, context) => refresh(state, context),
-    wake: (state, _, context) => (state.failedRefreshes === undefined ? state : refresh(state, context)),
+      context.now < state.token.expiresAt ? renew(state, context) : expire(state, context),
+    tokenEnding: (state, _, context) => renew(state, context),
+    wake: (state, _, context) => (state.failedRenewals === undefined ? state : renew(state, context)),
     jwtError: onJwtError,
   },
-  refreshing: {
+  renewing: {
     ...LIVE,
     tokenFetched: (state, { token }, context) =>
       state.next === undefined ? takeToken(state, token, context) : state,

@@ -65,7 +65,7 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
       if (outdatedAt(machine.problem, sockets, seen) > machine.since) return { type: 'wake' };
       return now >= retryAt(machine, seen) ? { type: 'try', isFresh: false } : undefined;
     case 'streaming': {
-      const failedAt = machine.failedRefreshes?.at ?? Number.POSITIVE_INFINITY;
+      const failedAt = machine.failedRenewals?.at ?? Number.POSITIVE_INFINITY;
       return sockets.panelJudgedAt > failedAt ? { type: 'wake' } : undefined;
     }
     default:

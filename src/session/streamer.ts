@@ -283,16 +283,16 @@ export class Streamer implements SocketListener, FrameHandler {
     const { clock, random, panel, sockets } = this.#context;
     const { target, sampledAt } = this.#record;
     const machine = this.#machine;
-    const isRefresh = machine.name === 'refreshing';
+    const isRenewal = machine.name === 'renewing';
     const isFirst =
       sampledAt === undefined && machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
     const ask = {
-      deadline: isRefresh ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
+      deadline: isRenewal ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
       isRetry: () => isTokenRetry(this.#machine),
-      isRefresh,
+      isRenewal,
     };
     const token = toToken(await panel.credentials(target, ask, signal), {
-      isRefresh,
+      isRenewal,
       now: clock.now(),
       random: random(),
     });

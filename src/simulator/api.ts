@@ -101,7 +101,7 @@ export interface Simulator {
   print(server: string, line: string): void;
   /**
    * Moves a server to the other node; `keep` leaves its sockets open, so that clients notice at the
-   * next refresh.
+   * next renewal.
    */
   move(server: string, sockets?: 'keep' | 'drop'): void;
   /** Overrides the socket address in credentials; undefined restores the real one. */

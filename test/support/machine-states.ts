@@ -1,6 +1,6 @@
 import type { MachineState, StateNamed, Token } from '../../src/session/machine-model.ts';
 
-const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', refreshAt: 0, expiresAt: 0 };
+const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', renewAt: 0, expiresAt: 0 };
 
 const attempt = { epoch: 1, failures: 0 };
 const handshake = { ...attempt, token: TOKEN, reused: false, connectsAt: 0, dueAt: 0 };
@@ -15,7 +15,7 @@ const STATES: { readonly [Name in MachineState['name']]: Omit<StateNamed<Name>, 
   authenticating: handshake,
   opening: { ...accepted, connectsAt: 0 },
   streaming: live,
-  refreshing: { ...live, next: undefined },
+  renewing: { ...live, next: undefined },
   backingOff: rest,
   blocked: rest,
 };

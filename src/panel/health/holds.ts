@@ -38,12 +38,12 @@ export function mayConnect(
  * than its own.
  */
 function neededBy(call: Call): readonly Subject[] {
-  const { path, isRefresh } = call;
+  const { path, isRenewal } = call;
   const [node, tries] = [call.node(), call.tries()];
   // Only one call reads the server list, and so tries its path, too.
   const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathSubject(path)];
   if (path === 'websocket') subjects.push('consoles');
-  if (path === 'websocket' && node !== undefined && isRefresh !== true) subjects.push(nodeSockets(node));
+  if (path === 'websocket' && node !== undefined && isRenewal !== true) subjects.push(nodeSockets(node));
   if (path === 'resources' && node !== undefined) subjects.push(nodePolls(node));
   const own = tries === undefined ? -1 : subjects.indexOf(tries);
   return own < 0 ? subjects : subjects.slice(0, own);

@@ -17,7 +17,7 @@ export interface Call {
   /** Its server failed there before, so it probably fails again. */
   readonly isRetry?: (() => boolean) | undefined;
   /** Renews the token of a streaming socket, so an outage of the node does not hold it. */
-  readonly isRefresh?: boolean | undefined;
+  readonly isRenewal?: boolean | undefined;
 }
 
 /** A call that started; instants are monotonic milliseconds. */

@@ -98,7 +98,7 @@ export class History {
 
   #connects(call: Call, now: number): void {
     const node = call.node();
-    if (!isConnect(call) || call.isRefresh === true || node === undefined || this.#streamed.has(node)) return;
+    if (!isConnect(call) || call.isRenewal === true || node === undefined || this.#streamed.has(node)) return;
     this.connectEnded(call.server);
     const ofNode = this.#connecting.get(node) ?? new Map<string, number>();
     this.#connecting.set(node, ofNode.set(call.server, now));

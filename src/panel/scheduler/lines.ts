@@ -325,10 +325,10 @@ function nodeOfLine({ path, node }: Call): string | undefined {
   return path === 'websocket' || path === 'resources' ? node() : undefined;
 }
 
-function lineKey({ path, tries, isRefresh }: Call, node: string | undefined, isRetry: boolean): string {
+function lineKey({ path, tries, isRenewal }: Call, node: string | undefined, isRetry: boolean): string {
   const subject = tries();
   const kind =
-    subject !== undefined ? `tries ${subject}` : `${isRefresh ? 'renews' : ''} ${isRetry ? 'again' : ''}`;
+    subject !== undefined ? `tries ${subject}` : `${isRenewal ? 'renews' : ''} ${isRetry ? 'again' : ''}`;
   return JSON.stringify([path, kind, node]);
 }
 

@@ -149,7 +149,7 @@ const RULES = {
   /** A node that refuses everybody costs few tokens. */
   'first connects': (call, { connecting, hasStreamed }, now) => {
     const node = call.node();
-    const isFirst = isConnect(call) && call.isRefresh !== true && call.tries() === undefined;
+    const isFirst = isConnect(call) && call.isRenewal !== true && call.tries() === undefined;
     if (!isFirst || node === undefined || hasStreamed(node)) return FREE;
     const begun = connecting(node).filter((at) => at + FIRST_CONNECT_MS > now);
     const oldest = begun.at(-FIRST_CONNECTS);

@@ -6,7 +6,7 @@ export const ACCOUNT_SHARED_ROW: { readonly name: string; readonly cause: CauseC
   cause: 'account_shared',
 };
 
-/** A budget that can't refresh a socket's token for every server: a problem of the panel, which stays up. */
+/** A budget that can't renew a socket's token for every server: a problem of the panel, which stays up. */
 export const BUDGET_ROW: { readonly name: string; readonly cause: CauseCode } = {
   name: 'logs and shows that the budget is too small for the fleet, and logs that it is large enough again',
   cause: 'budget_too_small',

@@ -181,7 +181,7 @@ function frozenStatistics(): FaultRow {
   };
 }
 
-/** Long enough after the first refresh, a minute after the connect, that two more tokens may be requested within a minute. */
+/** Long enough after the first renewal, a minute after the connect, that two more tokens may be requested within a minute. */
 const SETTLED_MS = 130_000;
 
 /** A call for a token takes so long that the server stops meanwhile. */
@@ -198,7 +198,7 @@ const RENEWED_WITHIN_MS = 10_000;
 function tokenOfTheSameSecond(): FaultRow {
   let revokedAt = 0;
   return {
-    name: 'a token that was refreshed in the same second as the node revoked the previous one',
+    name: 'a token that was renewed in the same second as the node revoked the previous one',
     arrange: async (scene) => {
       await waitFor(scene, SETTLED_MS);
       const { panel, clock } = scene;
@@ -208,7 +208,7 @@ function tokenOfTheSameSecond(): FaultRow {
     },
     during: STREAMING,
     shows: (scraped, scene) => {
-      // For the connect, the first refresh, and both tokens of this row.
+      // For the connect, the first renewal, and both tokens of this row.
       expect(tokenCalls(scene)).toHaveLength(4);
       const sampledAt = valueOf(scraped, 'gameserver_last_sample_timestamp_seconds') ?? 0;
       expect(sampledAt * 1_000).toBeGreaterThan(revokedAt + 1_000);

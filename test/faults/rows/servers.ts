@@ -160,7 +160,7 @@ const nodes: readonly FaultRow[] = [
 
 const HOUR_MS = 3_600_000;
 
-/** Short enough that a test sees several refreshes. */
+/** Short enough that a test sees several renewals. */
 const SHORT_LIFE_SECONDS = 60;
 
 /** Samples have the current wall time, and their age is measured by the monotonic clock. */
@@ -177,7 +177,7 @@ const steps = [HOUR_MS, -HOUR_MS].map(
       clock.stepMs = stepMs;
     },
     during: STREAMING,
-    // Through several refreshes, on the same sockets.
+    // Through several renewals, on the same sockets.
     shows: (scraped, scene) => {
       expectStamped(scraped, scene);
       expect(tokens(scene).length).toBeGreaterThanOrEqual(3);

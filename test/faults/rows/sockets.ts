@@ -278,7 +278,7 @@ const revokedTokens: readonly FaultRow[] = [
     },
     during: STREAMING,
     shows: (_, scene) => expect(tokens(scene).length).toBe(2),
-    // The token is refreshed on the open socket.
+    // The token is renewed on the open socket.
     afterwards: (scene) => expect(opened(scene)).toBe(1),
     recoveryMs: AT_ONCE_MS,
   },

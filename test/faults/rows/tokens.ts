@@ -22,7 +22,7 @@ async function giveShortToken(scene: Scene): Promise<void> {
   }, TOKENS_MS);
 }
 
-/** Waits until the refresh has failed while the open socket streams. */
+/** Waits until the renewal has failed while the open socket streams. */
 function expectStillStreaming(scene: Scene): Promise<number> {
   const before = tokens(scene).length;
   return scene.watch.until((scraped) => {
@@ -31,10 +31,10 @@ function expectStillStreaming(scene: Scene): Promise<number> {
   }, SHORT_LIFE_SECONDS * 1_000);
 }
 
-const refreshes = [401, 403, 404, 409, 500, 503].map((status): FaultRow => {
+const renewals = [401, 403, 404, 409, 500, 503].map((status): FaultRow => {
   const isLasting = status < 500;
   return {
-    name: `a refresh that is refused with ${status}, while the socket lives as long as its token`,
+    name: `a renewal that is refused with ${status}, while the socket lives as long as its token`,
     arrange: async (scene) => {
       await giveShortToken(scene);
       scene.panel.failRest({ kind: 'refuse', status, endpoint: 'websocket', server: TARGET });
@@ -70,5 +70,5 @@ const expiries: readonly FaultRow[] = [
   },
 ];
 
-/** Faults of the refresh of a token. */
-export const TOKEN_ROWS: readonly FaultRow[] = [...refreshes, ...expiries];
+/** Faults of the renewal of a token. */
+export const TOKEN_ROWS: readonly FaultRow[] = [...renewals, ...expiries];

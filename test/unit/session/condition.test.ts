@@ -20,7 +20,7 @@ const CONNECTING = machineState('connecting');
 const AUTHENTICATING = machineState('authenticating');
 const STREAMING = machineState('streaming');
 const STREAMING_WITH_TROUBLE = machineState('streaming', failed);
-const REFRESHING = machineState('refreshing');
+const RENEWING = machineState('renewing');
 const BACKING_OFF = machineState('backingOff', failed);
 const FETCHING_AGAIN = machineState('fetchingToken', failed);
 const FACT: Problem = { cause: 'suspended', detail: 'suspended' };
@@ -86,9 +86,9 @@ const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
     ],
   ],
   streaming: [
-    ['also during a refresh', { machine: REFRESHING }, { condition: 'streaming' }],
+    ['also during a renewal', { machine: RENEWING }, { condition: 'streaming' }],
     [
-      'after a failed refresh',
+      'after a failed renewal',
       { machine: STREAMING_WITH_TROUBLE },
       { condition: 'streaming', problem: SOCKET },
     ],
@@ -222,7 +222,7 @@ it.each([
   [CONNECTING, 'connecting'],
   [AUTHENTICATING, 'authenticating'],
   [STREAMING, 'streaming'],
-  [REFRESHING, 'refreshing'],
+  [RENEWING, 'refreshing'],
   [BACKING_OFF, 'none'],
   [SUSPENDED, 'none'],
 ])('the socket in state $name is %s', (machine, state) => {

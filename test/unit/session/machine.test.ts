@@ -27,7 +27,7 @@ const CONTEXT: MachineContext = {
 const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
   value,
   socketUrl,
-  refreshAt: NOW + livesMs * 0.8,
+  renewAt: NOW + livesMs * 0.8,
   expiresAt: NOW + livesMs,
 });
 const LIVING = token('living');
@@ -67,8 +67,8 @@ const STATES = {
   }),
   'streaming, token ended': machineState('streaming', { ...live, token: ENDED }),
   'streaming, asked twice': machineState('streaming', { ...live, unanswered: 2 }),
-  'refreshing, fetching': machineState('refreshing', live),
-  'refreshing, authenticating': machineState('refreshing', { ...live, next: FRESH }),
+  'renewing, fetching': machineState('renewing', live),
+  'renewing, authenticating': machineState('renewing', { ...live, next: FRESH }),
   'backingOff, token lives': machineState('backingOff', { ...rest, token: LIVING }),
   'backingOff, token ends': machineState('backingOff', { ...rest, token: EXPIRING }),
   blocked: machineState('blocked', { ...rest, problem: SUSPENDED }),
@@ -129,7 +129,7 @@ const BACK_OFF = 'backingOff: ';
 const BLOCK = 'blocked: ';
 const COUNTED = (reason: string) => `backingOff: count ${reason}`;
 const COUNTED_BLOCK = (reason: string) => `blocked: count ${reason}`;
-const REFRESH = 'refreshing: ';
+const RENEWAL = 'renewing: ';
 const OPEN = 'opening: requestStats';
 const STREAM = 'streaming: ';
 const NUDGE = (name: string) => `${name}: requestStats`;
@@ -162,10 +162,10 @@ const OPENING = {
 const STREAMING = {
   stop: STOP,
   ...CLOSES,
-  'jwtError fixable': REFRESH,
+  'jwtError fixable': RENEWAL,
   'jwtError incurable': INCURABLE,
-  tokenEnding: REFRESH,
-  due: REFRESH,
+  tokenEnding: RENEWAL,
+  due: RENEWAL,
   silence: NUDGE('streaming'),
 } as const;
 
@@ -211,28 +211,28 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   },
   'streaming, token ended': { ...STREAMING, due: 'fetchingToken: count token_expired' },
   'streaming, asked twice': { ...STREAMING, silence: SILENT, heard: 'streaming: ' },
-  'refreshing, fetching': {
+  'renewing, fetching': {
     stop: STOP,
     ...CLOSES,
-    tokenFetched: 'refreshing: authenticate fresh',
+    tokenFetched: 'renewing: authenticate fresh',
     'tokenFetched elsewhere': MOVED,
     tokenFailed: 'streaming: ',
     'tokenFailed for good': 'streaming: ',
     'tokenFailed for the key': 'streaming: ',
-    'jwtError fixable': 'refreshing: ',
+    'jwtError fixable': 'renewing: ',
     'jwtError incurable': INCURABLE,
     due: 'fetchingToken: count token_expired',
-    silence: NUDGE('refreshing'),
+    silence: NUDGE('renewing'),
   },
-  'refreshing, authenticating': {
+  'renewing, authenticating': {
     stop: STOP,
     ...CLOSES,
     authenticated: STREAM,
-    'jwtError fixable': 'refreshing: ',
+    'jwtError fixable': 'renewing: ',
     'jwtError incurable': INCURABLE,
     daemonError: 'streaming: ',
     due: 'backingOff: count auth_timeout',
-    silence: NUDGE('refreshing'),
+    silence: NUDGE('renewing'),
   },
   'backingOff, token lives': { stop: STOP, wake: CONNECT, try: CONNECT, 'try with a new token': AGAIN },
   'backingOff, token ends': { stop: STOP, wake: AGAIN, try: AGAIN, 'try with a new token': AGAIN },
@@ -318,12 +318,12 @@ describe('consecutive failures', () => {
 
   it('are not reset by an accepted token alone', () => {
     const accepted = (since: number) =>
-      after({ ...STATES['refreshing, authenticating'], failures: 6, since }, EVENTS.authenticated).state;
+      after({ ...STATES['renewing, authenticating'], failures: 6, since }, EVENTS.authenticated).state;
     expect(accepted(NOW - 1_000)).toMatchObject({ failures: 6 });
     expect(accepted(NOW - 60_000)).toMatchObject({ failures: 0 });
   });
 
-  it('of refreshes have a back-off of their own, whatever failed before the socket', () => {
+  it('of renewals have a back-off of their own, whatever failed before the socket', () => {
     let state: MachineState = { ...STATES.streaming, failures: 5, since: NOW };
     for (const failed of [1, 2, 3]) {
       state = after(after(state, EVENTS.due).state, EVENTS.tokenFailed, { random: 0.99 }).state;
@@ -346,7 +346,7 @@ describe('a call for credentials', () => {
     ['after failures from before the socket', { failures: 5 }, false],
     ['after a lasting refusal', { failures: 0, problem: SUSPENDED }, true],
   ])('that renews another is a retry: %s', (_what, changes, isRetry) => {
-    expect(isTokenRetry({ ...STATES['refreshing, fetching'], ...changes })).toBe(isRetry);
+    expect(isTokenRetry({ ...STATES['renewing, fetching'], ...changes })).toBe(isRetry);
   });
 
   it('that replaces a reused token is no retry: a rejected old token means nothing for it', () => {
@@ -373,7 +373,7 @@ describe('waits', () => {
     expect(delay(5)).toBeGreaterThanOrEqual(300_000);
   });
 
-  it('of a token follow its refresh and expiry times', () => {
+  it('of a token follow its renewal and expiry times', () => {
     const { state } = after(STATES.opening, EVENTS.heard);
     expect(delayOf(state)).toBe(480_000);
     expect(delayOf(after(state, EVENTS.due).state)).toBe(600_000);
@@ -385,7 +385,7 @@ describe('a token', () => {
     for (const key of [
       'connecting',
       'streaming',
-      'refreshing, authenticating',
+      'renewing, authenticating',
       'backingOff, token lives',
     ] as const)
       expect(after(STATES[key], EVENTS.stop).state).toMatchObject({ name: 'idle', token: LIVING });
@@ -409,8 +409,8 @@ describe('a token', () => {
     expect(after(STATES.streaming, EVENTS['closed 1006']).state).toMatchObject({ token: LIVING });
   });
 
-  it('from a refresh replaces the old one only after it is accepted', () => {
-    const asked = after(STATES['refreshing, fetching'], EVENTS.tokenFetched).state;
+  it('from a renewal replaces the old one only after it is accepted', () => {
+    const asked = after(STATES['renewing, fetching'], EVENTS.tokenFetched).state;
     expect(asked).toMatchObject({ token: LIVING, next: FRESH });
     expect(after(asked, EVENTS.authenticated).state).toMatchObject({ name: 'streaming', token: FRESH });
   });
@@ -428,7 +428,7 @@ describe('a problem', () => {
   });
 
   it('of a renewal is over once a token is granted, also for another node', () => {
-    const refused = after(STATES['refreshing, fetching'], EVENTS['tokenFailed for good']).state;
+    const refused = after(STATES['renewing, fetching'], EVENTS['tokenFailed for good']).state;
     expect(refused).toMatchObject({ name: 'streaming', problem: LASTING.problem });
     const { state } = after(after(refused, EVENTS.wake).state, EVENTS['tokenFetched elsewhere']);
     expect(state).toMatchObject({ name: 'connecting', problem: undefined });

@@ -36,10 +36,10 @@ const STATES = {
   'backing off': machineState('backingOff', rest),
   streaming: machineState('streaming'),
   'streaming after failures': machineState('streaming', { failures: 3 }),
-  refreshing: machineState('refreshing'),
+  renewing: machineState('renewing'),
   'asked for stats once': machineState('streaming', { unanswered: 1 }),
   'asked for stats twice': machineState('streaming', { unanswered: 2 }),
-  'asked for stats twice while refreshing': machineState('refreshing', { unanswered: 2 }),
+  'asked for stats twice while renewing': machineState('renewing', { unanswered: 2 }),
   'refused as a whole': refused('suspended'),
   'refused its console': refused('no_console_permission'),
 };
@@ -92,10 +92,10 @@ describe('a server in mode auto', () => {
     ['backing off', AFTER_30_S, AT_ONCE],
     ['streaming', OFF, OFF],
     ['streaming after failures', OFF, OFF],
-    ['refreshing', OFF, OFF],
+    ['renewing', OFF, OFF],
     ['asked for stats once', OFF, OFF],
     ['asked for stats twice', AFTER_30_S, AFTER_30_S],
-    ['asked for stats twice while refreshing', AFTER_30_S, AFTER_30_S],
+    ['asked for stats twice while renewing', AFTER_30_S, AFTER_30_S],
     ['refused as a whole', OFF, OFF],
     ['refused its console', AT_ONCE, AT_ONCE],
   ])('needs its socket, and is polled as its state requires: %s', (state, poll, pollWhileHeld) => {
@@ -169,7 +169,7 @@ describe.each(Object.entries(STATES))('in state %s', (_, machine) => {
   it.each(['auto', 'socket', 'poll'] as const)(
     'a server in mode %s that the panel blocks keeps an open socket, and makes no calls',
     (mode) => {
-      const isLive = machine.name === 'streaming' || machine.name === 'refreshing';
+      const isLive = machine.name === 'streaming' || machine.name === 'renewing';
       const seen = { target: target({ mode, blocked: 'suspended' }), hasRoom: false };
       expect(plan({ machine }, seen)).toEqual({ socket: isLive ? undefined : { type: 'stop' }, poll: OFF });
     },
@@ -260,7 +260,7 @@ it('a server that begins fetches a token first while the sockets of its node fai
 });
 
 it('a streaming server whose renewal failed tries again once the panel was cleared', () => {
-  const machine: MachineState = { ...STATES.streaming, failedRefreshes: { count: 1, at: FAILED_AT } };
+  const machine: MachineState = { ...STATES.streaming, failedRenewals: { count: 1, at: FAILED_AT } };
   expect(next(machine, since({ panelJudgedAt: LATER }))).toEqual({ type: 'wake' });
   expect(next(machine, since({ panelJudgedAt: FAILED_AT, nodeJudgedAt: LATER }))).toBeUndefined();
   expect(next(STATES.streaming, since({ panelJudgedAt: LATER }))).toBeUndefined();

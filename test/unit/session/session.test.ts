@@ -227,7 +227,7 @@ describe('a call', () => {
     await start();
     await clock.advance(20_000);
     const [first, second] = panel.asks;
-    expect(first).toMatchObject({ isRefresh: false });
+    expect(first).toMatchObject({ isRenewal: false });
     expect(first?.isRetry?.()).toBe(false);
     expect(first?.deadline).toBeLessThan(clock.now() - 9 * MINUTE);
     expect(second?.deadline).toBeGreaterThan(clock.now() + 9 * MINUTE);
@@ -237,7 +237,7 @@ describe('a call', () => {
     await start();
     const endsAt = clock.now() - 10 + 10 * MINUTE;
     await clock.advance(10 * MINUTE);
-    expect(panel.asks[1]).toMatchObject({ isRefresh: true, deadline: endsAt });
+    expect(panel.asks[1]).toMatchObject({ isRenewal: true, deadline: endsAt });
   });
 
   it('for the first poll goes before all that are due, and later ones have an interval', async () => {

@@ -69,12 +69,12 @@ describe('a call', () => {
     ['waits for a token while its node’s sockets fail', token(), [nodeSockets('a')], nodeSockets('a')],
     [
       'starts for the next token of an open socket while new ones fail',
-      token({ isRefresh: true }),
+      token({ isRenewal: true }),
       [nodeSockets('a')],
     ],
     [
       'waits for the next token of an open socket while consoles are refused',
-      token({ isRefresh: true }),
+      token({ isRenewal: true }),
       ['consoles'],
       'consoles',
     ],

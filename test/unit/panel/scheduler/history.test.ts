@@ -142,7 +142,7 @@ describe('first connects of a node', () => {
   });
 
   it.each<[string, Partial<Call>]>([
-    ['a renewal', { isRefresh: true }],
+    ['a renewal', { isRenewal: true }],
     ['a poll', { path: 'resources' }],
     ['a server whose node isn’t known', { node: () => undefined }],
   ])('are none of %s', (_what, one) => {

@@ -199,7 +199,7 @@ describe('what nothing but the rate holds', () => {
 
   it.each<[string, readonly Call[], number]>([
     ['first connects', [connect('a1'), connect('b1')], 2],
-    ['renewals', [connect('a1', { isRefresh: true })], 1],
+    ['renewals', [connect('a1', { isRenewal: true })], 1],
     ['no retries', [connect('a1', { isRetry: () => true })], 0],
     ['no trials', [connect('a1', { tries: () => 'consoles' })], 0],
     ['no polls', [call('a1')], 0],
@@ -235,7 +235,7 @@ interface Changing {
 
 interface Added extends Pick<Call, 'path' | 'server' | 'deadline'> {
   readonly id: string;
-  readonly isRefresh: boolean;
+  readonly isRenewal: boolean;
   readonly parts: Pick<Changing, 'node' | 'isRetry' | 'tries'>;
 }
 
@@ -251,7 +251,7 @@ class Model {
   hasPlace = true;
   #order = 0;
 
-  add({ id, path, server, deadline, isRefresh, parts }: Added): void {
+  add({ id, path, server, deadline, isRenewal, parts }: Added): void {
     if (this.waiting.has(id)) return;
     this.#order += 1;
     const one: Changing = {
@@ -261,7 +261,7 @@ class Model {
         path,
         server: path === 'listing' ? NO_SERVER : server,
         deadline,
-        isRefresh,
+        isRenewal,
         node: () => one.node,
         isRetry: () => one.isRetry,
         tries: () => one.tries,
@@ -369,7 +369,7 @@ const anyAdded = fc.record({
   path: anyPath,
   server: anyServer,
   deadline: fc.nat(9),
-  isRefresh: fc.boolean(),
+  isRenewal: fc.boolean(),
   parts: fc.record({ node: anyNode, isRetry: fc.boolean(), tries: anyTries }),
 });
 const anyOfNode = fc.tuple(

@@ -278,7 +278,7 @@ describe('a call starts', () => {
     ],
     [
       'at once while six connect, as a renewal',
-      token({ ...atX, isRefresh: true }),
+      token({ ...atX, isRenewal: true }),
       connecting(2, 2, 1, 1, 1, 1),
     ],
     [
@@ -301,7 +301,7 @@ describe('a call starts', () => {
     ],
     ['at once while more waits than a minute carries, if its half has room', call(), short(23)],
     ['at once as a connect, whatever others took', token(), short(48)],
-    ['at once as a renewal, whatever others took', token({ isRefresh: true }), short(48)],
+    ['at once as a renewal, whatever others took', token({ isRenewal: true }), short(48)],
     ['at once as a trial, whatever others took', trial(nodePolls('a')), short(48)],
     ['at once if no more waits than a minute carries', call(), traffic({ others: started(48, 50) })],
     [
@@ -334,7 +334,7 @@ const anyCall: fc.Arbitrary<Call> = fc
     node: fc.constantFrom('a', 'b', 'x', undefined),
     tries: fc.constantFrom<Subject | undefined>('panel', nodePolls('a'), 'consoles', undefined, undefined),
     isRetry: fc.boolean(),
-    isRefresh: fc.boolean(),
+    isRenewal: fc.boolean(),
   })
   .map(({ node, tries, isRetry, ...rest }) =>
     call({ ...rest, node: () => node, tries: () => tries, isRetry: () => isRetry }),

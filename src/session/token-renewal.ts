@@ -1,4 +1,4 @@
-// How a socket's token is renewed, and what the node's rejection of a token leads to.
+// The renewal of a socket's token: before it ends, or because the node rejected it.
 
 import { lastingRefusal } from './lasting-refusal.ts';
 import type { Failure, MachineEvent, MachineState, StateNamed, Token } from './machine-model.ts';
@@ -8,8 +8,7 @@ import {
   fetchToken,
   type LiveState,
   type MachineContext,
-  type RefreshingState,
-  refresh,
+  type RenewalState,
   retryDelay,
   stop,
 } from './machine-steps.ts';
@@ -28,6 +27,12 @@ const QUICK_RENEWALS = 2;
  * issued in the same second is rejected as well, but one fetched this much later is not.
  */
 export const RENEW_AGAIN_MS = 2_000;
+
+/** The token of a server that the panel blocks lasts until it expires. */
+export function renew(state: StateNamed<'streaming'>, { target }: MachineContext): MachineState {
+  const ending = { ...state, dueAt: state.token.expiresAt };
+  return target.blocked === undefined ? { ...ending, name: 'renewing', next: undefined } : ending;
+}
 
 /**
  * The first few times, a new token whose error another token may fix is replaced soon; after that
@@ -53,7 +58,7 @@ export function onJwtError(
   context: MachineContext,
 ): MachineState {
   if (!event.fixable) return fail(state, undefined, event.failure(), context);
-  if (state.name === 'refreshing') {
+  if (state.name === 'renewing') {
     // While a token is under way, each event that the daemon withholds produces another error.
     if (state.next === undefined || event.answersToken !== true)
       return state.isWithheld === true ? state : { ...state, isWithheld: true };
@@ -63,36 +68,28 @@ export function onJwtError(
   if (state.renewalRejected === true) return state;
   if (context.now - state.authenticatedAt < REFUSED_AFTER_AUTH_MS)
     return fail(state, undefined, event.failure(), context);
-  return refresh({ ...state, isWithheld: true }, context);
+  return renew({ ...state, isWithheld: true }, context);
 }
 
-export function rejectRenewal(
-  state: RefreshingState,
-  failure: Failure,
-  context: MachineContext,
-): MachineState {
+export function rejectRenewal(state: RenewalState, failure: Failure, context: MachineContext): MachineState {
   if (state.renewalRejected === true) return fail(state, undefined, failure, context);
   return { ...streamingWith(state, failure, context.now + RENEW_AGAIN_MS), renewalRejected: true };
 }
 
 /**
- * A failed refresh doesn't affect the socket while its token is valid; if the node rejects that, a
+ * A failed renewal doesn't affect the socket while its token is valid; if the node rejects that, a
  * refusal by the panel is final.
  */
-export function keepStreaming(
-  state: RefreshingState,
-  failure: Failure,
-  context: MachineContext,
-): MachineState {
+export function keepStreaming(state: RenewalState, failure: Failure, context: MachineContext): MachineState {
   if (state.isWithheld === true && lastingRefusal(failure.problem) !== undefined)
     return fail(state, undefined, failure, context);
-  const count = (state.failedRefreshes?.count ?? 0) + 1;
+  const count = (state.failedRenewals?.count ?? 0) + 1;
   const retryAt = context.now + retryDelay(count, failure, context);
-  return { ...streamingWith(state, failure, retryAt), failedRefreshes: { count, at: context.now } };
+  return { ...streamingWith(state, failure, retryAt), failedRenewals: { count, at: context.now } };
 }
 
 /** What remains of a socket whose token wasn't renewed, until that is tried again. */
-function streamingWith(state: RefreshingState, { problem }: Failure, retryAt: number) {
+function streamingWith(state: RenewalState, { problem }: Failure, retryAt: number) {
   const { next: _, ...live } = state;
   return { ...live, name: 'streaming', problem, dueAt: Math.min(retryAt, state.token.expiresAt) } as const;
 }
@@ -101,5 +98,5 @@ export function takeToken(state: LiveState, next: Token, context: MachineContext
   // The server was moved to another node: the old one will go silent.
   if (next.socketUrl !== state.token.socketUrl)
     return connect({ ...state, problem: undefined }, { token: next, reused: false }, context);
-  return { ...state, name: 'refreshing', next, dueAt: context.now + context.timeouts.authTimeoutMs };
+  return { ...state, name: 'renewing', next, dueAt: context.now + context.timeouts.authTimeoutMs };
 }

@@ -5,8 +5,8 @@ import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
 import { listEffects, listTimers } from '../../../src/session/machine-effects.ts';
 import type { MachineEvent, MachineState, Timer, Token } from '../../../src/session/machine-model.ts';
-import { RENEW_AGAIN_MS } from '../../../src/session/machine-renewals.ts';
 import type { MachineContext } from '../../../src/session/machine-steps.ts';
+import { RENEW_AGAIN_MS } from '../../../src/session/token-renewal.ts';
 import { machineState } from '../../support/machine-states.ts';
 
 const START = 1_000_000;
@@ -16,7 +16,7 @@ const ANSWERED = `Error Event [0f4b5d2c-0000-4000-8000-000000000000]: ${WITHHELD
 const token = (value: string): Token => ({
   value,
   socketUrl: 'wss://node-1/ws',
-  refreshAt: START + 480_000,
+  renewAt: START + 480_000,
   expiresAt: START + 600_000,
 });
 
@@ -135,7 +135,7 @@ describe('a token that was renewed in the second in which the node revoked the p
     machine.jwtError(WITHHELD);
     machine.fetched('new');
     machine.jwtError(WITHHELD, 20);
-    expect(machine.state.name).toBe('refreshing');
+    expect(machine.state.name).toBe('renewing');
     machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
     expect(machine.state).toMatchObject({ name: 'streaming', token: { value: 'new' } });
   });
