@@ -6,7 +6,8 @@ export interface Layer {
   readonly mayImport: readonly string[];
 }
 
-const COLLECTION = ['domain', 'addresses', 'panel', 'session'];
+const BASE = ['domain', 'text'];
+const COLLECTION = [...BASE, 'addresses', 'panel', 'session'];
 const EVERYTHING = 'everything';
 const FACTS = 'panel/dialects/facts.ts';
 
@@ -15,48 +16,58 @@ const FACTS = 'panel/dialects/facts.ts';
  * generated from it. A folder that isn't listed can't be imported from any other.
  */
 export const LAYERS: readonly Layer[] = [
-  { path: 'domain', contains: 'plain types and ports (clock, log, telemetry)', mayImport: [FACTS] },
+  {
+    path: 'domain',
+    contains: 'plain types and ports: servers, samples, problems, the clock, the log',
+    mayImport: [],
+  },
+  {
+    path: 'text',
+    contains:
+      'text that people read or write: without secrets, with names and durations in their usual forms',
+    mayImport: ['domain', FACTS],
+  },
   { path: 'build-info.ts', contains: 'the version, and the location of the built program', mayImport: [] },
   {
     path: 'yaml',
     contains: 'YAML text → a tree with source positions → issues; independent of the configuration',
-    mayImport: ['domain'],
+    mayImport: BASE,
   },
   {
     path: 'config',
     contains: "the exporter's configuration: schema, rules, loading",
-    mayImport: ['domain', 'yaml', 'query', FACTS, 'build-info.ts'],
+    mayImport: [...BASE, 'yaml', 'addresses', 'query', FACTS, 'build-info.ts'],
   },
   {
     path: 'query',
     contains:
       'queries game servers for their players: their types, the protocols, and the thread that queries them',
-    mayImport: ['domain', 'diagnosis', 'addresses', 'build-info.ts'],
+    mayImport: [...BASE, 'diagnosis', 'addresses', 'build-info.ts'],
   },
   {
     path: 'diagnosis',
     contains:
       'the causes of problems as data, and pure functions that classify evidence (errors, responses, close codes)',
-    mayImport: ['domain', FACTS],
+    mayImport: [...BASE, FACTS],
   },
   {
     path: 'addresses',
     contains:
-      'the addresses to which sockets may lead: checks those from panels, and resolves names for all panels with few threads',
-    mayImport: ['domain', 'diagnosis'],
+      'hosts and IP addresses: their forms, which of them sockets may reach, and the lookup of names with few threads',
+    mayImport: [...BASE, 'diagnosis'],
   },
   {
     path: 'panel',
     contains:
       "one panel's API: `health` decides what has an outage, `scheduler` when a call may start; `dialects` has the differences between panels",
-    mayImport: ['domain', 'diagnosis', 'addresses', FACTS],
+    mayImport: [...BASE, 'diagnosis', 'addresses', FACTS],
   },
   { path: FACTS, contains: 'what other parts of the program have to know of each dialect', mayImport: [] },
   {
     path: 'session',
     contains:
       "one server's console socket and polls: `plan.ts` decides what a server needs and `machine.ts` is its socket's state machine, both pure; the rest carries out their effects",
-    mayImport: ['domain', 'diagnosis', 'addresses', 'panel'],
+    mayImport: [...BASE, 'diagnosis', 'addresses', 'panel'],
   },
   {
     path: 'fleet',
@@ -66,13 +77,13 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'storage',
     contains: 'the file that keeps what is known of the servers over a restart',
-    mayImport: ['domain'],
+    mayImport: BASE,
   },
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
     path: 'status-page/data',
     contains: 'what the status page and `/api/v1` show: complaints, texts, stream, JSON',
-    mayImport: ['domain', 'diagnosis', 'metrics'],
+    mayImport: [...BASE, 'diagnosis', 'addresses', 'metrics'],
   },
   {
     path: 'status-page/browser',
@@ -88,13 +99,13 @@ export const LAYERS: readonly Layer[] = [
     path: 'http',
     contains:
       'the HTTP server: listeners, access control, routes; `web-config` reads the file of `--web.config.file`',
-    mayImport: ['domain', 'yaml', 'metrics', 'status-page', 'status-page/data', 'build-info.ts'],
+    mayImport: [...BASE, 'addresses', 'yaml', 'metrics', 'status-page', 'status-page/data', 'build-info.ts'],
   },
   {
     path: 'doctor',
     contains: 'runs the exporter for up to a minute and describes what it shows',
     mayImport: [
-      'domain',
+      ...BASE,
       'config',
       'addresses',
       'panel',
@@ -113,7 +124,7 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'simulator',
     contains: 'a simulated panel, with nodes and game servers, that implements the whole API',
-    mayImport: ['domain'],
+    mayImport: BASE,
   },
   {
     path: 'app',

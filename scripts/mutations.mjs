@@ -513,7 +513,7 @@ export const MUTATIONS = [
   ['a frozen node has no data', SAMPLES, 'if (this.isFrozen) return false;', ''],
   [
     'unlimited is absent',
-    ['src/domain/server.ts', 'domain/server'],
+    ['src/domain/limits.ts', 'domain/limits'],
     "typeof limit === 'number' && limit > 0",
     "typeof limit === 'number'",
   ],
@@ -534,7 +534,7 @@ export const MUTATIONS = [
   ['64 checks of passwords wait', PASSWORDS, 'MAX_WAITING = 64;', 'MAX_WAITING = 65;'],
   [
     'secrets are redacted in URLs, too',
-    ['src/domain/secrets.ts', 'domain/secrets'],
+    ['src/text/secrets.ts', 'text/secrets'],
     'encodeURIComponent(encodable), json]',
     'json]',
   ],

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shortId } from '../../src/domain/server.ts';
+import { shortId } from '../../src/domain/server-ids.ts';
 import { configText } from '../fleet/config-text.ts';
 import type { ExporterProgram } from '../fleet/exporter.ts';
 import { allStreaming, getExposition, keepScraping, randomPause } from '../fleet/exposition.ts';

@@ -1,6 +1,6 @@
 /** What all servers of the simulated fleet use at the moment. */
 
-import { MIB } from '../../src/domain/server.ts';
+import { MIB } from '../../src/domain/units.ts';
 import type { GameUsage } from '../../src/simulator/game-server.ts';
 
 const RX_PER_SECOND = 12_000;

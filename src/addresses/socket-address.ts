@@ -1,10 +1,11 @@
 // The addresses to which a panel may direct a socket.
 
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
-import { isLocalHost, isMetadataAddress, unbracketed } from '../domain/addresses.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
+import { printable } from '../text/printable.ts';
+import { unbracketed } from './hosts.ts';
 import type { ResolveName } from './name-lookups.ts';
+import { isLocalHost, isMetadataAddress } from './ranges.ts';
 
 /** The addresses to which a panel may direct a socket. */
 export interface SocketPolicy {

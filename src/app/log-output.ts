@@ -1,7 +1,7 @@
 // Writes log lines to standard error; a line that can't be written never stops the program.
 
 import { pino } from 'pino';
-import { MIB } from '../domain/server.ts';
+import { MIB } from '../domain/units.ts';
 
 const STANDARD_ERROR = 2;
 

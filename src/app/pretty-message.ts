@@ -1,6 +1,6 @@
 // A log line for people: its message, and the fields that the message omits.
 
-import { INVISIBLE } from '../domain/secrets.ts';
+import { INVISIBLE } from '../text/printable.ts';
 
 /** Fields that messages omit but people need. */
 const SHOWN = ['cause', 'client', 'path', 'code'];

@@ -2,9 +2,9 @@
 
 import type { Config, LoadResult } from '../config/config.ts';
 import type { Logger } from '../domain/logger.ts';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
-import { counted } from '../domain/sentences.ts';
 import type { ReloadOutcome } from '../http/routes.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { counted } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import type { ConfigChanges } from './supervisor.ts';
 

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
 import { matchesEveryServer } from '../doctor/rule-texts.ts';
-import { listed } from '../domain/sentences.ts';
+import { listed } from '../text/sentences.ts';
 import { quote } from '../yaml/quoting.ts';
 import type { SecretFile } from '../yaml/settings.ts';
 import { isReadableByAll } from './init-files.ts';

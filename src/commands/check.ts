@@ -1,14 +1,14 @@
 // The command `check`: validates a configuration and prints it with its defaults.
 
 import { Command, Option } from 'commander';
+import { isLocalHost } from '../addresses/ranges.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rule-texts.ts';
-import { isLocalHost } from '../domain/addresses.ts';
-import { formatDuration } from '../domain/duration.ts';
 import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/listing-settings.ts';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import { EXPECTS } from '../domain/server.ts';
+import { formatDuration } from '../text/duration.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
 import { panelWarnings, readableByAll } from './check-warnings.ts';

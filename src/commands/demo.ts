@@ -1,10 +1,10 @@
 // `demo`: the exporter beside a simulated panel, to look at it.
 import { Command } from 'commander';
+import { MAX_PORT } from '../addresses/hosts.ts';
 import { createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
 import type { Config } from '../config/config.ts';
 import { parseConfig } from '../config/parse.ts';
-import { MAX_PORT } from '../domain/addresses.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
 import { wholeNumber } from './command-line.ts';

@@ -3,10 +3,10 @@
 import type { Config, PanelConfig } from '../config/config.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
 import type { DoctorReport, FoundProblem, PanelReport } from '../doctor/report.ts';
-import { listed } from '../domain/sentences.ts';
-import { canonicalId, isSameServer } from '../domain/server.ts';
+import { canonicalId, isSameServer } from '../domain/server-ids.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import { isUnnamed } from '../fleet/discovered-targets.ts';
+import { listed } from '../text/sentences.ts';
 import { mostSimilar } from '../yaml/most-similar.ts';
 
 /** The panel and server to run; all if absent. */

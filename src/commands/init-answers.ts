@@ -1,13 +1,14 @@
 // The panel address and the API key for `init`, from flags or from questions.
 
 import { isIP } from 'node:net';
+import { unbracketed } from '../addresses/hosts.ts';
+import { addresses, contains, isLocalHost } from '../addresses/ranges.ts';
 import { isClearText, panelUrlProblem } from '../config/panel-url.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
-import { addresses, contains, isLocalHost, unbracketed } from '../domain/addresses.ts';
-import { apiKeyIn, apiKeyProblem, isApiKey } from '../domain/api-keys.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import { Secret } from '../domain/secrets.ts';
+import { apiKeyIn, apiKeyProblem, isApiKey } from '../text/api-keys.ts';
+import { Secret } from '../text/secrets.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import { CommandFailure } from './command-line.ts';

@@ -1,8 +1,8 @@
 // Asks which servers should always run, and writes the answer as rules of the configuration.
 import { stringify } from 'yaml';
-import { printable } from '../domain/secrets.ts';
-import { counted } from '../domain/sentences.ts';
 import type { ListedServer } from '../panel/dialect.ts';
+import { printable } from '../text/printable.ts';
+import { counted } from '../text/sentences.ts';
 import type { Asker } from './init-answers.ts';
 
 type Server = Pick<ListedServer, 'identifier' | 'name' | 'uuid'>;

@@ -13,13 +13,14 @@ import { blamedProblem } from '../diagnosis/signs.ts';
 import { Printout } from '../doctor/paint.ts';
 import { limitText, problemBlocks } from '../doctor/render.ts';
 import type { ListingType } from '../domain/listing-settings.ts';
-import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
-import { listed } from '../domain/sentences.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
+import { printable } from '../text/printable.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { listed } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure, invocation, shellWord } from './command-line.ts';
 import {

@@ -1,6 +1,7 @@
 // `simulate`: a simulated panel that runs until it is stopped, and its configuration.
 import { Command, Option } from 'commander';
-import { isLocalHost, MAX_PORT } from '../domain/addresses.ts';
+import { MAX_PORT } from '../addresses/hosts.ts';
+import { isLocalHost } from '../addresses/ranges.ts';
 import { type ListenAddress, ListenError } from '../http/listen-address.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/api.ts';
 import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';

@@ -1,7 +1,7 @@
 // A configuration as a text with its secrets, which the thread that read the file passes on.
 
-import { Secret } from '../domain/secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import { Secret } from '../text/secrets.ts';
 import type { LoadResult } from './config.ts';
 
 /** Some servers of the panel with this index. */

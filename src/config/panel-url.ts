@@ -1,6 +1,6 @@
 // The address of a panel: which one is usable, and in which form.
 
-import { isLoopback } from '../domain/addresses.ts';
+import { isLoopback } from '../addresses/ranges.ts';
 import { SERVER_ID } from './server-schema.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Parses a configuration file, and checks the rules that concern several settings.
 
 import { z } from 'zod';
-import { canonicalId, isSameServer, shortId } from '../domain/server.ts';
+import { canonicalId, isSameServer, shortId } from '../domain/server-ids.ts';
 import { checkSettings } from '../yaml/check-settings.ts';
 import type { ReadFile } from '../yaml/named-files.ts';
 import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../yaml/tree.ts';

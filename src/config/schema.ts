@@ -2,8 +2,6 @@
 
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { apiKeyIn, apiKeyProblem, isApiKey, keyTextProblem } from '../domain/api-keys.ts';
-import { KNOWN_SECRETS, Secret } from '../domain/secrets.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import {
   DAEMONS,
@@ -12,6 +10,8 @@ import {
   panelsWith,
   permissionText,
 } from '../panel/dialects/facts.ts';
+import { apiKeyIn, apiKeyProblem, isApiKey, keyTextProblem } from '../text/api-keys.ts';
+import { KNOWN_SECRETS, Secret } from '../text/secrets.ts';
 import {
   byDefault,
   count,

@@ -2,8 +2,9 @@
 
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
-import { formatEndpoint, parseEndpoint, unbracketed } from '../domain/addresses.ts';
-import { canonicalId, EXPECTS, fullId, shortId } from '../domain/server.ts';
+import { formatEndpoint, parseEndpoint, unbracketed } from '../addresses/hosts.ts';
+import { EXPECTS } from '../domain/server.ts';
+import { canonicalId, fullId, shortId } from '../domain/server-ids.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
 import { TYPES } from '../query/types.ts';
 import { countLimit, sizeLimit } from '../yaml/limits.ts';

@@ -1,7 +1,8 @@
 // A run of the command `console`: connects to one server, does what it was asked to do, and ends.
+
+import { isOff, type ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
-import { isOff, type ServerState, type ServerTarget } from '../domain/server.ts';
+import { type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
 import type { PanelApi } from '../panel/api.ts';
@@ -16,6 +17,7 @@ import type {
 } from '../session/session-context.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
+import { printable } from '../text/printable.ts';
 import { credentialsFrom } from './credentials.ts';
 import { describeMessage, explainProblem } from './messages.ts';
 import type { Screen } from './screen.ts';

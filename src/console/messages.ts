@@ -2,8 +2,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
-import { INVISIBLE, KNOWN_SECRETS, printable } from '../domain/secrets.ts';
 import type { ServerMessage } from '../panel/dialect.ts';
+import { INVISIBLE, printable } from '../text/printable.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 
 const NOTES = new Map<string, (said: string) => string>([
   ['daemon message', (said) => `message from the node: ${said}`],

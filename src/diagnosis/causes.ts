@@ -1,7 +1,7 @@
 // All causes by their codes.
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import { withAdvice } from '../domain/sentences.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
+import { withAdvice } from './advice.ts';
 import type { Cause } from './cause-table.ts';
 import { EXPORTER_CAUSES } from './exporter-causes.ts';
 import { KEY_CAUSES } from './key-causes.ts';

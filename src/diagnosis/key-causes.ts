@@ -1,8 +1,8 @@
 // The causes that concern a panel's API key, or the account of the key.
 
-import { CLIENT_KEY_ADVICE, prefixText } from '../domain/api-keys.ts';
 import type { CauseCodes } from '../domain/problems.ts';
 import { CONSOLE_GRANT, permissionText } from '../panel/dialects/facts.ts';
+import { CLIENT_KEY_ADVICE, prefixText } from '../text/api-keys.ts';
 import { type Cause, causes, WRONG } from './cause-table.ts';
 
 export const KEY_CAUSES = {

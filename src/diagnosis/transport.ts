@@ -1,6 +1,6 @@
 // What errors mean that end a connection or a call before there is a response.
 import type { CauseCode } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
+import { printable } from '../text/printable.ts';
 
 /**
  * Codes of errors that the exporter itself raises, in addition to those of Node, undici and

@@ -4,8 +4,8 @@ import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/reading.ts';
-import { printable } from '../domain/secrets.ts';
-import { counted, listed } from '../domain/sentences.ts';
+import { printable } from '../text/printable.ts';
+import { counted, listed } from '../text/sentences.ts';
 import { rounded } from './describe.ts';
 import { type Printout, padded, paintResult, type Shown } from './paint.ts';
 import {

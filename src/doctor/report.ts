@@ -1,7 +1,8 @@
 // What doctor reports.
+
+import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, Condition, NeedsReading } from '../domain/reading.ts';
-import type { ServerState } from '../domain/server.ts';
 import type { Selection } from './selection.ts';
 
 /**

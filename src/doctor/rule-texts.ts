@@ -1,8 +1,8 @@
 // The rules of `discover`, described for a person.
 
-import { formatDuration } from '../domain/duration.ts';
 import type { ServerGlobs } from '../domain/listing-settings.ts';
 import type { QuerySettings } from '../domain/server.ts';
+import { formatDuration } from '../text/duration.ts';
 
 /** Whether the rule matches every listed server, so that no later rule is reached. */
 export function matchesEveryServer({ match }: { readonly match: ServerGlobs }): boolean {

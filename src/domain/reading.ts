@@ -1,9 +1,10 @@
 // What can be read of panels and servers at an instant.
 
 import type { FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from './fields.ts';
+import type { ServerState } from './power-states.ts';
 import type { CauseCode, Problem } from './problems.ts';
 import type { SampleSource } from './sample.ts';
-import type { BlockedReason, ServerState, ServerTarget } from './server.ts';
+import type { BlockedReason, ServerTarget } from './server.ts';
 import type { Clock } from './time.ts';
 
 /**

@@ -1,6 +1,6 @@
 // The values that a panel or a node reports about a server at one instant.
 
-import type { ServerState } from './server.ts';
+import type { ServerState } from './power-states.ts';
 
 /**
  * How a sample was collected: pushed over the console socket, or requested from the resources

@@ -1,10 +1,11 @@
 // The servers to monitor: the configured ones, and those that the rules add from the server list.
 
 import type { Problem } from '../domain/problems.ts';
-import { counted, NAMES_SHOWN } from '../domain/sentences.ts';
-import { type QuerySettings, type ServerTarget, shortId } from '../domain/server.ts';
+import { type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
+import { counted, NAMES_SHOWN } from '../text/sentences.ts';
 import type { CompiledRules } from './discover-rules.ts';
 
 /**

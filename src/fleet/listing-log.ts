@@ -3,11 +3,11 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
-import { NAMES_SHOWN } from '../domain/sentences.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { toProblem } from '../panel/panel-error.ts';
+import { printable } from '../text/printable.ts';
+import { NAMES_SHOWN } from '../text/sentences.ts';
 import { unlistedIn } from './discovered-targets.ts';
 import type { ListingState } from './listing-state.ts';
 import type { ListingWalk } from './listing-walk.ts';

@@ -1,7 +1,7 @@
 // What the walks through a panel's server list have shown so far; pure.
 
 import type { Problem } from '../domain/problems.ts';
-import { shortId } from '../domain/server.ts';
+import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, MAX_PAGES } from './listing-walk.ts';
 

@@ -1,10 +1,10 @@
 // Reads a panel's server list page by page.
 
 import { isDeepStrictEqual } from 'node:util';
-import { printable } from '../domain/secrets.ts';
-import { shortId } from '../domain/server.ts';
+import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError } from '../panel/panel-error.ts';
+import { printable } from '../text/printable.ts';
 
 /** The most servers that panels return on one page. */
 export const LISTING_PAGE_SIZE = 100;

@@ -3,8 +3,8 @@
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
-import { counted } from '../domain/sentences.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
+import { counted } from '../text/sentences.ts';
 import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
 import { problemLog } from './problem-log.ts';
 

@@ -3,11 +3,12 @@
 import type { ListingSettings } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { PanelReading, ProblemReading } from '../domain/reading.ts';
-import type { Secret } from '../domain/secrets.ts';
-import { type ServerTarget, shortId } from '../domain/server.ts';
+import { type ServerTarget } from '../domain/server.ts';
+import { shortId } from '../domain/server-ids.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { Account } from '../panel/account.ts';
 import type { SocketAccess } from '../session/session-context.ts';
+import type { Secret } from '../text/secrets.ts';
 import type { ServerIdentity } from './discover-rules.ts';
 import { Discovery } from './discovery.ts';
 import { type IntervalSettings, LISTS, type ListName } from './list-of-server.ts';

@@ -1,8 +1,8 @@
 // What is known of a server's power, and what is seen of it.
 
+import type { ServerState } from '../domain/power-states.ts';
 import { type LastStop, NO_STOPS } from '../domain/reading.ts';
 import type { SampleSource } from '../domain/sample.ts';
-import type { ServerState } from '../domain/server.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 
 /** A state as a `status` event or a sample shows it. */

@@ -1,7 +1,7 @@
 // Follows a server's power: its state, its starts and its stops; pure.
 
+import { isOff, isOn, type ServerState } from '../domain/power-states.ts';
 import type { Sample } from '../domain/sample.ts';
-import { isOff, isOn, type ServerState } from '../domain/server.ts';
 import { NOTHING_SEEN, type Power, type Seen, type StateSeen } from './power-model.ts';
 import { afterLateStopping, afterNotice, decidedWhile, decisionDueAt, stopped } from './stop-decisions.ts';
 

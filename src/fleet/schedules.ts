@@ -1,10 +1,10 @@
 // How the schedules of servers are read, and what is shown of them.
 
 import type { Snapshot } from '../domain/reading.ts';
-import { printable } from '../domain/secrets.ts';
 import type { Clock } from '../domain/time.ts';
 import type { Schedule } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import { printable } from '../text/printable.ts';
 import { type ListOfServer, seconds } from './list-of-server.ts';
 
 /** Each has three series: the rest is left out, and counted. */

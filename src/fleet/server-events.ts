@@ -1,7 +1,8 @@
 // The events of servers that the log has.
 
 import type { CauseCode } from '../domain/problems.ts';
-import { type ServerTarget, shortId } from '../domain/server.ts';
+import { type ServerTarget } from '../domain/server.ts';
+import { shortId } from '../domain/server-ids.ts';
 
 /**
  * Every kind of event, the field `event` of a log line: its titles for one server and for several,

@@ -1,6 +1,7 @@
 // The last two hours of one server, written as its samples arrive.
 
 import type { KeptStop, KeptStrip } from '../domain/kept.ts';
+import { isOff, type ServerState } from '../domain/power-states.ts';
 import {
   CHART_SERIES,
   isCrash,
@@ -12,7 +13,6 @@ import {
   type Strip,
 } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
-import { isOff, type ServerState } from '../domain/server.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
 import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';

@@ -2,8 +2,8 @@
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
-import { NAMES_SHOWN } from '../domain/sentences.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
+import { NAMES_SHOWN } from '../text/sentences.ts';
 import { SERVER_EVENTS, type ServerEvent, type ServerEventFields } from './server-events.ts';
 
 type EventLevel = 'info' | 'warn' | 'error';

@@ -3,7 +3,9 @@
 import { isFact } from '../diagnosis/causes.ts';
 import { whyDown } from '../diagnosis/down.ts';
 import type { KeptServer } from '../domain/kept.ts';
+import { type Limits } from '../domain/limits.ts';
 import type { Logger } from '../domain/logger.ts';
+import { isOff, type ServerState } from '../domain/power-states.ts';
 import {
   type BackupsReading,
   type CollectionStatus,
@@ -17,13 +19,7 @@ import {
   type Strip,
 } from '../domain/reading.ts';
 import type { Sample, SampleSource } from '../domain/sample.ts';
-import {
-  type BlockedReason,
-  isOff,
-  type Limits,
-  type ServerState,
-  type ServerTarget,
-} from '../domain/server.ts';
+import { type BlockedReason, type ServerTarget } from '../domain/server.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';

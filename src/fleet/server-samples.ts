@@ -1,7 +1,8 @@
 // The newest sample of one server, and what is counted over its samples.
 
+import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
+import { isOff, type ServerState } from '../domain/power-states.ts';
 import { Sample } from '../domain/sample.ts';
-import { finiteLimit, isOff, type Limits, resolveMemoryLimit, type ServerState } from '../domain/server.ts';
 import { SATURATED_FROM } from '../domain/thresholds.ts';
 import { isOutdated, START_JITTER_MS } from './power.ts';
 import type { Power } from './power-model.ts';

@@ -1,8 +1,8 @@
 // The states of one server in the last two hours, with the time that it was in each.
 
 import type { KeptStrip } from '../domain/kept.ts';
+import type { ServerState } from '../domain/power-states.ts';
 import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/reading.ts';
-import type { ServerState } from '../domain/server.ts';
 import { SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
 import { type Chunk, SATURATED, SECOND_MS } from './history-rings.ts';
 import { packSteps, unpackSteps } from './strip-steps.ts';

@@ -1,5 +1,7 @@
 // What a server's record shows at an instant.
 
+import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
+import { isOff } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type {
   BackupsReading,
@@ -11,7 +13,7 @@ import type {
   Snapshot,
   StopReason,
 } from '../domain/reading.ts';
-import { finiteLimit, isOff, type Limits, resolveMemoryLimit, type ServerTarget } from '../domain/server.ts';
+import { type ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import type { Power } from './power-model.ts';
 import type { NetworkCounter, ServerHistory } from './server-history.ts';

@@ -1,7 +1,7 @@
 // The problem of a server that stays in a transition between power states.
 
+import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { ServerState } from '../domain/server.ts';
 import { STARTING_SECONDS, STOPPING_SECONDS } from '../domain/thresholds.ts';
 
 /** How long a transition usually takes at most, in milliseconds; undefined if the state is none. */

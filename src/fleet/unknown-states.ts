@@ -2,7 +2,7 @@
 
 import type { Logger } from '../domain/logger.ts';
 import type { ServerReading } from '../domain/reading.ts';
-import { printable } from '../domain/secrets.ts';
+import { printable } from '../text/printable.ts';
 import { serverFields } from './server-events.ts';
 
 /** How many unknown states are logged for a panel, which may invent them. */

@@ -2,7 +2,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
-import { MIB } from '../domain/server.ts';
+import { MIB } from '../domain/units.ts';
 import type { Render, RenderedBody } from '../metrics/rendered-body.ts';
 
 /** What accompanies a request: the response's own stream if it came over HTTP. */

@@ -1,6 +1,6 @@
 // The addresses of `--web.listen-address`.
 import { isIPv6 } from 'node:net';
-import { MAX_PORT } from '../domain/addresses.ts';
+import { MAX_PORT } from '../addresses/hosts.ts';
 
 /**
  * An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system

@@ -3,8 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
 import type { Clock } from '../domain/time.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import type { Comparison } from './bcrypt-worker.ts';
 
 /** The result of a check; `limited` if the password was not checked. */

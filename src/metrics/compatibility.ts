@@ -1,7 +1,10 @@
 // Metrics under the names of other exporters, for dashboards made for them.
 
+import { type Limit, type Limits } from '../domain/limits.ts';
 import type { Snapshot } from '../domain/reading.ts';
-import { type Limit, type Limits, MIB, type ServerTarget, shortId } from '../domain/server.ts';
+import { type ServerTarget } from '../domain/server.ts';
+import { shortId } from '../domain/server-ids.ts';
+import { MIB } from '../domain/units.ts';
 
 /**
  * What the metric names of pterodactyl_exporter begin with, and those of pelican-exporter, which

@@ -1,6 +1,7 @@
 // The metric families of servers and panels, as data.
 
 import { FIELD_ENTRIES, type FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from '../domain/fields.ts';
+import { SERVER_STATES, type ServerState } from '../domain/power-states.ts';
 import {
   NO_STOPS,
   type NodeReading,
@@ -10,7 +11,6 @@ import {
   STOP_REASONS,
   type StopCounts,
 } from '../domain/reading.ts';
-import { SERVER_STATES, type ServerState } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 
 /** One series of a family that has its own labels; a label whose value is undefined is omitted. */

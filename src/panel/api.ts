@@ -1,7 +1,7 @@
 /** The client API of one panel: makes a call, and decodes its response. */
 import { readTransportError } from '../diagnosis/transport.ts';
-import { MIB } from '../domain/server.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
+import { MIB } from '../domain/units.ts';
 import { NotJsonError, parseBody, refusalBody } from './body.ts';
 import { refusalError, statusLabel, transportError, unreadableError } from './call-errors.ts';
 import {

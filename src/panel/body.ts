@@ -1,5 +1,5 @@
 /** The body of a panel's response as JSON, within bounds. */
-import { printable } from '../domain/secrets.ts';
+import { printable } from '../text/printable.ts';
 import { ShapeError } from './dialect.ts';
 import type { Reply } from './transport.ts';
 

@@ -7,10 +7,10 @@ import {
   readTransportError,
   withCode,
 } from '../diagnosis/transport.ts';
-import { hasPrefix } from '../domain/api-keys.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
+import { hasPrefix } from '../text/api-keys.ts';
+import { printable } from '../text/printable.ts';
 import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './body.ts';
 import type { Dialect, ErrorBody, ShapeError } from './dialect.ts';
 import { PanelError } from './panel-error.ts';

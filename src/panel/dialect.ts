@@ -1,10 +1,11 @@
 /** The interface of a dialect: what differs between families of panels. */
 
 import type { ListingType } from '../domain/listing-settings.ts';
+import type { ServerState } from '../domain/power-states.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
-import type { ServerState, ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint, BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 import type { DialectFacts } from './dialects/facts.ts';
 

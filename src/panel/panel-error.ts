@@ -1,7 +1,7 @@
 /** A failed call to a panel, as an error with its problem. */
 import { blamedProblem } from '../diagnosis/signs.ts';
 import type { Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
+import { printable } from '../text/printable.ts';
 
 /** A failed call to the panel; the message is the problem's detail: one line without secrets. */
 export class PanelError extends Error {

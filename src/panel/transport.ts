@@ -3,12 +3,13 @@ import { type LookupFunction, Socket } from 'node:net';
 import { unescape } from 'node:querystring';
 import { getProxyForUrl } from 'proxy-from-env';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
+import { isLocalHost } from '../addresses/ranges.ts';
 import { CodedError, OWN_CODES, readTransportError } from '../diagnosis/transport.ts';
-import { isLocalHost } from '../domain/addresses.ts';
-import { KNOWN_SECRETS, printable } from '../domain/secrets.ts';
-import { MIB } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
+import { MIB } from '../domain/units.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
+import { printable } from '../text/printable.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import type { RateHeaders } from './rate-headers.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */

@@ -1,11 +1,12 @@
 // The addresses that may be queried for a host.
 
 import { isIP } from 'node:net';
+import { canonicalHost } from '../addresses/hosts.ts';
 import type { ResolveName } from '../addresses/name-lookups.ts';
+import { isLocalHost, isManyAddress, isMetadataAddress } from '../addresses/ranges.ts';
 import { readTransportError } from '../diagnosis/transport.ts';
-import { canonicalHost, isLocalHost, isManyAddress, isMetadataAddress } from '../domain/addresses.ts';
 import type { Problem } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
+import { printable } from '../text/printable.ts';
 
 /** Which addresses may be queried for a panel's servers. */
 export interface QueryPolicy {

@@ -2,9 +2,9 @@
 
 import dns, { type SrvRecord } from 'node:dns';
 import { isDeepStrictEqual } from 'node:util';
+import { MAX_PORT } from '../addresses/hosts.ts';
 import type { ResolveName } from '../addresses/name-lookups.ts';
 import { readTransportError } from '../diagnosis/transport.ts';
-import { MAX_PORT } from '../domain/addresses.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { QueryReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';

@@ -1,7 +1,7 @@
 // Which ports belong to which servers, according to the server lists.
 
 import { isIP } from 'node:net';
-import { parseEndpoint } from '../domain/addresses.ts';
+import { parseEndpoint } from '../addresses/hosts.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
 /** What a panel's server list contains about the addresses of one of its servers. */

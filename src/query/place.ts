@@ -1,6 +1,6 @@
 // Where a server is queried, by its configuration or its default allocation.
 
-import { type Endpoint, parseEndpoint } from '../domain/addresses.ts';
+import { type Endpoint, parseEndpoint } from '../addresses/hosts.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 

@@ -3,8 +3,8 @@
 import { cloudflareMeaning } from '../diagnosis/foreign-responses.ts';
 import { nodeTransportCause, readTransportError, withCode } from '../diagnosis/transport.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import { printable } from '../domain/secrets.ts';
 import type { SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import { printable } from '../text/printable.ts';
 import type { Failure } from './machine-model.ts';
 
 /** A socket that could not be opened: the HTTP response that came instead, or the error. */

@@ -4,8 +4,8 @@ import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { MIB } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
+import { MIB } from '../domain/units.ts';
 import { TunneledSocket } from './tunneled-socket.ts';
 import { UnfinishedBytes } from './unfinished-bytes.ts';
 

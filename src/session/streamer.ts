@@ -1,14 +1,14 @@
 // Holds one server's console socket: does what the states of its machine require.
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
+import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Sample } from '../domain/sample.ts';
-import { printable } from '../domain/secrets.ts';
-import type { ServerState } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { FrameHandler, JwtError } from '../panel/dialect.ts';
 import { toProblem } from '../panel/panel-error.ts';
+import { printable } from '../text/printable.ts';
 import { neededBy } from './deadline.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { step } from './machine.ts';

@@ -1,8 +1,8 @@
 // Runs the simulated game servers: power actions, statistics, console output and backups.
 
 import { randomUUID } from 'node:crypto';
-import { MIB } from '../domain/server.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
+import { MIB } from '../domain/units.ts';
 import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';

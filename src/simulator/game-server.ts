@@ -1,6 +1,6 @@
 // The states of a simulated game server: a pure function of its events and the time.
 
-import { MIB } from '../domain/server.ts';
+import { MIB } from '../domain/units.ts';
 import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
 import type { GameState, PowerCommand, UsagePin } from './schema.ts';

@@ -2,9 +2,9 @@
 
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { hasPrefix } from '../domain/api-keys.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep } from '../domain/waits.ts';
+import { hasPrefix } from '../text/api-keys.ts';
 import { refusal, refusalAnswer, type SimulatedAnswer, textsRefusal } from './answers.ts';
 import { FAR_ENDS, type FarEnd } from './far-ends.ts';
 import type { Faults } from './faults.ts';

@@ -1,7 +1,7 @@
 // Creates simulated servers from their specs.
 
-import { MIB } from '../domain/server.ts';
 import type { Cancel } from '../domain/time.ts';
+import { MIB } from '../domain/units.ts';
 import type { SimulatedAnswer } from './answers.ts';
 import type { ConsoleConnection } from './connection.ts';
 import {

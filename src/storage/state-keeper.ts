@@ -2,13 +2,14 @@
 
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatDuration } from '../domain/duration.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { Logger } from '../domain/logger.ts';
 import { type Repeat, repeat } from '../domain/repeat.ts';
-import { counted } from '../domain/sentences.ts';
-import { isSameServer, type ServerTarget, shortId } from '../domain/server.ts';
+import { type ServerTarget } from '../domain/server.ts';
+import { isSameServer, shortId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';
+import { formatDuration } from '../text/duration.ts';
+import { counted } from '../text/sentences.ts';
 import { ProcessLock } from './process-lock.ts';
 import { type ReadState, readStateText, stateText } from './state-text.ts';
 import { writeWhole } from './whole-file.ts';

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import type { KeptPower, KeptServer, KeptStop, KeptStrip, KeptUptime } from '../domain/kept.ts';
+import { SERVER_STATES } from '../domain/power-states.ts';
 import { STOP_REASONS } from '../domain/reading.ts';
-import { SERVER_STATES } from '../domain/server.ts';
 
 const FORMAT = 'gameserver-exporter state';
 const VERSION = 1;

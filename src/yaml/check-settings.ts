@@ -1,7 +1,7 @@
 // Checks the text of a configuration file: its settings, or all that is wrong with them.
 
 import { z } from 'zod';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { YamlDocument } from './document.ts';
 import type { ConfigIssue } from './issues.ts';
 import { mostSimilar } from './most-similar.ts';

@@ -13,7 +13,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { NESTED_TOO_DEEPLY, syntaxMessage } from './syntax-messages.ts';
 import { BROKEN, type KeyPath, type Position, type SettingProblem, type Tree } from './tree.ts';
 import { type Environment, expandVariables } from './variables.ts';

@@ -1,6 +1,6 @@
 // The types of limits: sizes and counts that may be unlimited.
 
-import type { Limit } from '../domain/server.ts';
+import type { Limit } from '../domain/limits.ts';
 import { type JsonSchema, orVariable, scalar } from './settings.ts';
 
 // Binary units only: GB means 10⁹ to some and 2³⁰ to others, and a limit that is 7 % off misleads.

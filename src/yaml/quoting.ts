@@ -1,6 +1,6 @@
 // Quotes a value in a message, without what could be a secret in it.
 
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import type { Tree } from './tree.ts';
 
 /** Longer values are truncated in messages. */

@@ -1,8 +1,8 @@
 // The types of settings, each with its JSON schema.
 
 import { z } from 'zod';
-import { DURATION_PATTERN, formatDuration, parseDuration } from '../domain/duration.ts';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { DURATION_PATTERN, formatDuration, parseDuration } from '../text/duration.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 import type { YamlDocument } from './document.ts';
 import { NamedFile, namesFile, type ReadFile } from './named-files.ts';
 import { quote } from './quoting.ts';

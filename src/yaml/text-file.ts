@@ -4,7 +4,7 @@ import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { KNOWN_SECRETS } from '../domain/secrets.ts';
+import { KNOWN_SECRETS } from '../text/secrets.ts';
 
 /** What a file is expected to contain, and how large it may be. */
 export interface FileKind {

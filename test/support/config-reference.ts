@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { SERVER_ID } from '../../src/config/server-schema.ts';
-import { DURATION_PATTERN } from '../../src/domain/duration.ts';
+import { DURATION_PATTERN } from '../../src/text/duration.ts';
 import { SIZE_PATTERN } from '../../src/yaml/limits.ts';
 import { configJsonSchema } from './config-schema.ts';
 

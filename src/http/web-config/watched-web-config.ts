@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import type { Logger } from '../../domain/logger.ts';
 import { type Repeat, repeat } from '../../domain/repeat.ts';
-import { KNOWN_SECRETS } from '../../domain/secrets.ts';
 import type { Clock } from '../../domain/time.ts';
+import { KNOWN_SECRETS } from '../../text/secrets.ts';
 import { formatIssues } from '../../yaml/issues.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';

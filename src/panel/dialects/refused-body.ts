@@ -1,5 +1,5 @@
 /** Reads the body of a refused call, whoever sent it: the panel, a proxy, a bot check or a web server. */
-import { printable } from '../../domain/secrets.ts';
+import { printable } from '../../text/printable.ts';
 import type { ErrorBody } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './wire.ts';
 

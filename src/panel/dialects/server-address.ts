@@ -1,7 +1,8 @@
 /** Where players reach a game server, from its ports in a panel's response. */
 import { isIP } from 'node:net';
-import { addresses, contains, formatEndpoint, MAX_PORT } from '../../domain/addresses.ts';
-import { printable } from '../../domain/secrets.ts';
+import { formatEndpoint, MAX_PORT } from '../../addresses/hosts.ts';
+import { addresses, contains } from '../../addresses/ranges.ts';
+import { printable } from '../../text/printable.ts';
 
 /** The longest name in the DNS. */
 const MAX_HOST = 253;

@@ -1,5 +1,7 @@
-/** Reads JSON whose shape isn't certain, and the values that all panels write alike. */
-import { type Limit, MIB } from '../../domain/server.ts';
+// Reads JSON whose shape is uncertain, by rules that all panels share.
+import type { Limit } from '../../domain/limits.ts';
+import { SERVER_STATES, type ServerState } from '../../domain/power-states.ts';
+import { MIB } from '../../domain/units.ts';
 
 /** An object with unknown fields; JSON arrays are excluded. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -59,4 +61,14 @@ export function instant(value: unknown): number | undefined {
 /** An id as a part of a path. Dots are encoded too, so that it can't escape its place. */
 export function pathPart(id: string): string {
   return encodeURIComponent(id).replaceAll('.', '%2E');
+}
+
+/**
+ * The state for a word on the wire. Daemons never send `stopped`: panels write it, with 0 for every
+ * number, for a server about which the daemon reports nothing, as they do for one that is off
+ * (`StatsTransformer` in their sources).
+ */
+export function parseServerState(word: string): ServerState {
+  if (word === 'stopped') return 'offline';
+  return SERVER_STATES.find((state) => state === word) ?? 'unknown';
 }

@@ -1,6 +1,6 @@
 // The columns of the table.
 import type { ComponentChild, JSX } from 'preact';
-import { isOff } from '../../domain/server.ts';
+import { isOff } from '../../domain/power-states.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
 import { coreLimit, cores, count, NOTHING, rate, size, sizeLimit, span } from '../data/amounts.ts';
 import { attentionGroup, attentionSeverity } from '../data/attention-table.ts';

@@ -1,5 +1,5 @@
 // The orders of the table, as the user chooses them.
-import { SERVER_STATES } from '../../domain/server.ts';
+import { SERVER_STATES } from '../../domain/power-states.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 
 interface Sort {

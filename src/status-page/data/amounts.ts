@@ -1,5 +1,5 @@
 // How the page writes amounts: sizes, rates, cores and durations.
-import { MIB } from '../../domain/server.ts';
+import { MIB } from '../../domain/units.ts';
 
 /** The placeholder for unknown values. */
 export const NOTHING = '–';

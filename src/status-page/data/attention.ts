@@ -1,8 +1,8 @@
 // The problem for which a server is counted.
 import { isFact } from '../../diagnosis/causes.ts';
 import { whyDown } from '../../diagnosis/down.ts';
+import { isOff } from '../../domain/power-states.ts';
 import { isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
-import { isOff } from '../../domain/server.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,

@@ -1,11 +1,12 @@
 // The complaint about a server, as the page and `/api/v1` show it.
+
+import { withAdvice } from '../../diagnosis/advice.ts';
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES, isFact } from '../../diagnosis/causes.ts';
 import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
+import { isOff } from '../../domain/power-states.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { isCrash, MAX_CHANGES_KEPT, type Snapshot } from '../../domain/reading.ts';
-import { withAdvice } from '../../domain/sentences.ts';
-import { isOff } from '../../domain/server.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
 import { countedProblem, diskShare, recentCrash, repeatedStops } from './attention.ts';
 import { type Attention, attentionGroup, attentionSeverity } from './attention-table.ts';

@@ -1,7 +1,8 @@
 // Whether one server is healthy, for monitors that check one server.
 import { CAUSES } from '../../diagnosis/causes.ts';
+import { isOff } from '../../domain/power-states.ts';
 import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
-import { isOff, shortId } from '../../domain/server.ts';
+import { shortId } from '../../domain/server-ids.ts';
 import { withIdentity } from './servers-by-id.ts';
 import { stateTitle, stopTitle } from './titles.ts';
 

@@ -1,9 +1,10 @@
 // The JSON of `/api/v1/servers`.
+
+import { withAdvice } from '../../diagnosis/advice.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
+import { SERVER_STATES } from '../../domain/power-states.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { CONDITIONS, type PanelReading, type Snapshot } from '../../domain/reading.ts';
-import { withAdvice } from '../../domain/sentences.ts';
-import { SERVER_STATES } from '../../domain/server.ts';
 import {
   type Family,
   PANEL_FAMILIES,

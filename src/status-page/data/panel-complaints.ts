@@ -2,9 +2,9 @@
 import { CAUSES, isFact, shortTitle } from '../../diagnosis/causes.ts';
 import type { CauseCode } from '../../domain/problems.ts';
 import type { PanelReading, ProblemReading, ServerReading } from '../../domain/reading.ts';
-import { NAMES_SHOWN } from '../../domain/sentences.ts';
 import type { Clock } from '../../domain/time.ts';
 import { viewPanel } from '../../metrics/families.ts';
+import { NAMES_SHOWN } from '../../text/sentences.ts';
 import type { Complaint } from './complaint.ts';
 import { things } from './titles.ts';
 

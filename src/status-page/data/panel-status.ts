@@ -1,6 +1,6 @@
 // The panels at one instant, as the page shows them.
 import type { BudgetReading, NeedsReading, PanelReading } from '../../domain/reading.ts';
-import { counted } from '../../domain/sentences.ts';
+import { counted } from '../../text/sentences.ts';
 import type { BoardSource } from './board-source.ts';
 import type { Complaint } from './complaint.ts';
 import { panelComplaints, together } from './panel-complaints.ts';

@@ -1,6 +1,6 @@
 // Finds servers by their short ids without looking at all of them.
 import type { ServerReading } from '../../domain/reading.ts';
-import { shortId } from '../../domain/server.ts';
+import { shortId } from '../../domain/server-ids.ts';
 
 /** By list of servers, which is another one whenever the servers or their ids change. */
 const INDEXES = new WeakMap<readonly ServerReading[], ReadonlyMap<string, readonly ServerReading[]>>();

@@ -1,7 +1,9 @@
 // The servers' addresses for the HTTP service discovery of Prometheus.
-import { isManyAddress, isMetadataAddress, parseEndpoint } from '../../domain/addresses.ts';
+
+import { parseEndpoint } from '../../addresses/hosts.ts';
+import { isManyAddress, isMetadataAddress } from '../../addresses/ranges.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
-import { shortId } from '../../domain/server.ts';
+import { shortId } from '../../domain/server-ids.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 
 /**

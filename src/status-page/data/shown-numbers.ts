@@ -1,6 +1,6 @@
 // The numbers of a server that the page receives, rounded as it displays them.
 import type { FieldName } from '../../domain/fields.ts';
-import { MIB } from '../../domain/server.ts';
+import { MIB } from '../../domain/units.ts';
 
 /** How each number is rounded: more digits would be sent but not seen. */
 export const SHOWN_NUMBERS = {

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openLog } from '../../../src/app/log.ts';
 import { checkCommand } from '../../../src/commands/check.ts';
 import { serveCommand } from '../../../src/commands/serve.ts';
-import { printable, Secret } from '../../../src/domain/secrets.ts';
+import { printable } from '../../../src/text/printable.ts';
+import { Secret } from '../../../src/text/secrets.ts';
 
 const STANDARD_ERROR = 2;
 

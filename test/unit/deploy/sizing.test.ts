@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_MAX_SERVERS } from '../../../src/domain/listing-settings.ts';
-import { MIB } from '../../../src/domain/server.ts';
+import { MIB } from '../../../src/domain/units.ts';
 import { readText } from '../../support/deploy-files.ts';
 
 /** One row of the table in docs/install.md. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SERVER_STATES, type ServerState } from '../../../src/domain/power-states.ts';
 import { Sample } from '../../../src/domain/sample.ts';
-import { SERVER_STATES, type ServerState } from '../../../src/domain/server.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../support/samples.ts';
 
 const quantity = fc.double({ min: 0, noNaN: true });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { NodeCapacity } from '../../../src/domain/reading.ts';
-import { Secret } from '../../../src/domain/secrets.ts';
 import { NodeWatch } from '../../../src/fleet/node-watch.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
+import { Secret } from '../../../src/text/secrets.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

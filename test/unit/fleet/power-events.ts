@@ -1,4 +1,4 @@
-import type { ServerState } from '../../../src/domain/server.ts';
+import type { ServerState } from '../../../src/domain/power-states.ts';
 import { powerAfter } from '../../../src/fleet/power.ts';
 import type { Power, Seen } from '../../../src/fleet/power-model.ts';
 import type { DaemonNotice } from '../../../src/panel/dialect.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { QuerySettings, ServerState } from '../../../src/domain/server.ts';
+import type { ServerState } from '../../../src/domain/power-states.ts';
+import type { QuerySettings } from '../../../src/domain/server.ts';
 import { sleep, untilAborted } from '../../../src/domain/waits.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SERVER_STATES, type ServerState } from '../../../src/domain/server.ts';
+import { SERVER_STATES, type ServerState } from '../../../src/domain/power-states.ts';
 import { isStuck, stuckProblem } from '../../../src/fleet/stuck.ts';
 
 const MINUTE = 60_000;

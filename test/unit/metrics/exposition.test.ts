@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
-import { shortId } from '../../../src/domain/server.ts';
+import { shortId } from '../../../src/domain/server-ids.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from '../../../src/metrics/families.ts';
 import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport.ts';
-import { printable } from '../../../src/domain/secrets.ts';
 import { proxyFor, proxyRefused } from '../../../src/panel/transport.ts';
+import { printable } from '../../../src/text/printable.ts';
 
 const PANEL = 'https://panel.example.com';
 const PLAIN = 'http://panel.example.com';

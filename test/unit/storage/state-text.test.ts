@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeptServer, KeptStop } from '../../../src/domain/kept.ts';
+import { SERVER_STATES } from '../../../src/domain/power-states.ts';
 import { STOP_REASONS } from '../../../src/domain/reading.ts';
-import { SERVER_STATES } from '../../../src/domain/server.ts';
 import { MAX_LINE, readStateText, stateText } from '../../../src/storage/state-text.ts';
 
 const age = fc.nat({ max: 10_000_000_000 });

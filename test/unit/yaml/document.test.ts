@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KNOWN_SECRETS } from '../../../src/domain/secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
 import { YamlDocument } from '../../../src/yaml/document.ts';
 import { expandVariables } from '../../../src/yaml/variables.ts';
 

@@ -2,9 +2,12 @@
  * Reads what Calagopus' API responds about servers, backups, schedules, nodes and the account
  * (shared/src/models).
  */
+
+import { finiteLimit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import { Sample } from '../../../domain/sample.ts';
-import { type BlockedReason, finiteLimit, type Limits, MIB } from '../../../domain/server.ts';
+import { type BlockedReason } from '../../../domain/server.ts';
+import { MIB } from '../../../domain/units.ts';
 import {
   type Account,
   type Backup,

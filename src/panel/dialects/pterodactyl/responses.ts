@@ -1,12 +1,10 @@
 /** Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account. */
+
+import { finiteLimit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
-import {
-  type BlockedReason,
-  finiteLimit,
-  type Limits,
-  MIB,
-  SHORT_ID_LENGTH,
-} from '../../../domain/server.ts';
+import { type BlockedReason } from '../../../domain/server.ts';
+import { SHORT_ID_LENGTH } from '../../../domain/server-ids.ts';
+import { MIB } from '../../../domain/units.ts';
 import {
   type Account,
   type Backup,

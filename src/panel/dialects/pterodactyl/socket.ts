@@ -4,7 +4,6 @@ import { decodeJwt } from 'jose/jwt/decode';
 import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
 import { Sample } from '../../../domain/sample.ts';
-import { parseServerState } from '../../../domain/server.ts';
 import {
   type ClientMessage,
   type Credentials,
@@ -18,7 +17,7 @@ import {
   type UpgradeRefusal,
 } from '../../dialect.ts';
 import { readDaemonNotice } from '../daemon-notices.ts';
-import { asFields, asText, type Fields, parseJson, valueIn } from '../wire.ts';
+import { asFields, asText, type Fields, parseJson, parseServerState, valueIn } from '../wire.ts';
 import { decodeErrorBody } from './refusals.ts';
 import { decodeStats, STATS_READER } from './stats.ts';
 

@@ -1,9 +1,9 @@
 // Decodes the resource usage in socket events and API responses into samples.
 
+import { SERVER_STATES } from '../../../domain/power-states.ts';
 import { Sample } from '../../../domain/sample.ts';
-import { parseServerState, SERVER_STATES } from '../../../domain/server.ts';
 import { type Resources, ShapeError } from '../../dialect.ts';
-import { asFields, type Fields } from '../wire.ts';
+import { asFields, type Fields, parseServerState } from '../wire.ts';
 import { attributesIn } from './responses.ts';
 
 /** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { hasPrefix } from '../../../../src/domain/api-keys.ts';
 import { decodeErrorBody } from '../../../../src/panel/dialects/pterodactyl/refusals.ts';
 import { PTERODACTYL } from '../../../../src/panel/dialects/pterodactyl.ts';
+import { hasPrefix } from '../../../../src/text/api-keys.ts';
 
 const envelope = (detail: string) =>
   JSON.stringify({ errors: [{ code: 'HttpException', status: '4xx', detail }] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MIB } from '../../../../src/domain/server.ts';
+import { MIB } from '../../../../src/domain/units.ts';
 import { SHOWN_NUMBERS, type ShownNumber } from '../../../../src/status-page/data/shown-numbers.ts';
 
 describe('a number of the page', () => {

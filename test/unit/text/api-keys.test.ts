@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { apiKeyIn, apiKeyProblem } from '../../../src/domain/api-keys.ts';
+import { apiKeyIn, apiKeyProblem } from '../../../src/text/api-keys.ts';
 
 it.each([
   ['key\n', 'key'],

@@ -1,7 +1,7 @@
 // Keeps secrets out of everything that is shown.
 
+import { SystemClock } from '../domain/time.ts';
 import { API_KEY_FORM } from './api-keys.ts';
-import { SystemClock } from './time.ts';
 
 const REDACTED = '<secret>';
 
@@ -134,34 +134,4 @@ export class Secret {
   toString(): string {
     return REDACTED;
   }
-}
-
-/**
- * A character that isn't seen, or controls what is, as the source of a regular expression with the
- * flag `v`: control characters, line ends, halves of characters, those that Unicode lets programs
- * ignore, and the empty Braille pattern. The variation selector that makes a character an emoji
- * stays behind one.
- */
-export const INVISIBLE = String.raw`(?:(?<!\p{Extended_Pictographic}|[#*\d](?=\ufe0f\u20e3))\ufe0f|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--\ufe0f])`;
-const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+`, 'gv');
-
-/**
- * The maximum length of external text that is shown, and of what may be, so that the work doesn't
- * depend on the text's length.
- */
-const [MAX_SHOWN, MAX_READ] = [200, 1_024];
-
-// Matches whole escape sequences, so that no "[31m" remains.
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
-const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
-
-/**
- * External text as one short line that is safe for a log or a terminal: no escapes, invisible
- * characters or known secrets.
- */
-export function printable(text: string): string {
-  return KNOWN_SECRETS.shown(text, MAX_READ, MAX_SHOWN, (whole) => {
-    const plain = whole.replaceAll(ESCAPES, '');
-    return plain.replaceAll(INVISIBLE_RUNS, ' ').trim();
-  });
 }

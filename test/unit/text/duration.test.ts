@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/domain/duration.ts';
+import { formatDuration, parseDuration } from '../../../src/text/duration.ts';
 
 describe('durations', () => {
   it.each([

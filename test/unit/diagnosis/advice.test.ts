@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withAdvice } from '../../../src/domain/sentences.ts';
+import { withAdvice } from '../../../src/diagnosis/advice.ts';
 
 it.each([
   ['the socket was closed', 'Restart the daemon.', 'the socket was closed. Restart the daemon.'],

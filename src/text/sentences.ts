@@ -9,14 +9,6 @@ export function listed(names: readonly string[], most: number): string {
   return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/**
- * What happened, and what to do about it, as sentences; a quoted response loses its own full stop,
- * so that only one remains.
- */
-export function withAdvice(observation: string, advice: string): string {
-  return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;
-}
-
 /** `1 server`, `2 servers`. */
 export function counted(amount: number, thing: string): string {
   return `${amount} ${thing}${amount === 1 ? '' : 's'}`;

@@ -1,0 +1,4 @@
+// Units that several parts of the program count in.
+
+/** A mebibyte, in bytes: panels give limits of memory and disk in it. */
+export const MIB = 1_048_576;
