@@ -45,7 +45,7 @@ const AT_HOME = { '': '{ importance: high }' };
 async function startSite(port, servers, seed, labels) {
   const site = { url: `http://127.0.0.1:${port + 2}`, file: join(folder, `${port}.yaml`) };
   const control = port + 1;
-  const ports = [`--port=${port}`, `--control-port=${control}`];
+  const ports = [`--web.listen-address=127.0.0.1:${port}`, `--control-port=${control}`];
   const size = [`--servers=${servers}`, `--seed=${seed}`];
   const panel = run(process.execPath, [CLI, 'simulate', ...ports, ...size], 'pipe');
   const [printed] = await once(panel.stdout, 'data');

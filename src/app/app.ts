@@ -92,7 +92,8 @@ export function createApp(options: AppOptions): App {
     descriptors: () => ({ required: socketLimit.requiredDescriptors, allowed: socketLimit.descriptors }),
     droppedLogLines: options.droppedLogLines ?? (() => 0),
   });
-  const internalErrors = new InternalErrorLog(log, () => self.internalError());
+  const unixMs = () => clock.toUnixMs(clock.now());
+  const internalErrors = new InternalErrorLog(log, () => self.internalError(unixMs()));
   let forgetErrors: () => void = () => undefined;
   const { queryClient, state } = options;
   const names = systemNames(options.lookUp);
@@ -119,7 +120,7 @@ export function createApp(options: AppOptions): App {
       options.reloaded?.(next);
       return changes;
     },
-    ended: (successful) => self.configLoaded(successful, clock.toUnixMs(clock.now())),
+    ended: (successful) => self.configLoaded(successful, unixMs()),
   });
   const scraper = new Scraper({
     fleet: supervisor,
@@ -159,7 +160,7 @@ export function createApp(options: AppOptions): App {
     fleet: supervisor,
     start: async () => {
       forgetErrors = INTERNAL_ERRORS.listen(internalErrors.receive);
-      self.configLoaded(true, clock.toUnixMs(clock.now()));
+      self.configLoaded(true, unixMs());
       const { url, urls } = await server.start();
       supervisor.start();
       state?.start(supervisor);

@@ -230,12 +230,9 @@ export interface DiscoveryReading {
   readonly failures: number;
 }
 
-/**
- * A problem of a panel or node, and since which monotonic instant it is suspected; undefined if
- * unknown.
- */
+/** A problem of a panel or node, and the monotonic instant at which it began. */
 export interface ProblemReading extends Problem {
-  readonly since?: number | undefined;
+  readonly since: number;
 }
 
 export interface NodeReading {

@@ -3,7 +3,7 @@
 import type { ListingSettings, ListingType } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { DiscoveryReading } from '../domain/reading.ts';
+import type { DiscoveryReading, ProblemReading } from '../domain/reading.ts';
 import { type Repeat, repeat } from '../domain/repeat.ts';
 import { type ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
@@ -11,6 +11,7 @@ import type { Cancel, Clock } from '../domain/time.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { PanelError } from '../panel/panel-error.ts';
+import { datedProblems } from './dated-problems.ts';
 import { type CompiledRules, compileRules, type ServerIdentity } from './discover-rules.ts';
 import { isUnnamed, mergeProblems, mergeTargets, unlistedIn } from './discovered-targets.ts';
 import { ListingLog } from './listing-log.ts';
@@ -83,6 +84,7 @@ export class Discovery {
   #undecided: readonly ServerTarget[] = [];
   readonly #ours = new WeakMap<ServerTarget, boolean>();
   #merged = mergeTargets([], [], undefined);
+  #problems: readonly ProblemReading[] = [];
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
   /**
@@ -125,9 +127,8 @@ export class Discovery {
   }
 
   /** Why servers of the server list that should be monitored are not. */
-  get problems(): readonly Problem[] {
-    const { empty = [] } = this.#rules === undefined ? {} : this.#state;
-    return [empty, mergeProblems(this.#merged, this.#rules?.maxServers ?? 0)].flat();
+  get problems(): readonly ProblemReading[] {
+    return this.#problems;
   }
 
   /**
@@ -289,6 +290,12 @@ export class Discovery {
     // Without a current list, their own calls show whether they are blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
+    this.#problems = datedProblems(this.#findProblems(), this.#problems, this.#options.clock.now());
+  }
+
+  #findProblems(): readonly Problem[] {
+    const { empty = [] } = this.#rules === undefined ? {} : this.#state;
+    return [empty, mergeProblems(this.#merged, this.#rules?.maxServers ?? 0)].flat();
   }
 
   /** Asked once for each description of a server: shards hash what they are asked about. */

@@ -2,9 +2,10 @@
 
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
+import type { BudgetReading, NeedsReading, ProblemReading } from '../domain/reading.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import { counted } from '../text/sentences.ts';
+import { datedProblems } from './dated-problems.ts';
 import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
 import { problemLog } from './problem-log.ts';
 
@@ -34,6 +35,7 @@ export interface NeedsOptions {
 export class NeedsWatch {
   readonly #options: NeedsOptions;
   readonly #logProblems: ReturnType<typeof problemLog>;
+  #problems: readonly ProblemReading[] = [];
   #logged: string | undefined;
   #isDue = false;
   #cancel: Cancel | undefined;
@@ -54,8 +56,8 @@ export class NeedsWatch {
    * What keeps some servers from being monitored as configured, from the moment at which it is
    * logged: a limit may still be unknown.
    */
-  get problems(): readonly Problem[] {
-    return this.#logged === undefined ? [] : this.#findProblems(this.#options.needs());
+  get problems(): readonly ProblemReading[] {
+    return this.#problems;
   }
 
   /** The servers or the limit may have changed. */
@@ -63,7 +65,10 @@ export class NeedsWatch {
     const { needs, gateway, clock } = this.#options;
     const { isPinned, knownLimitPerMinute } = gateway.budget();
     // Before the first server is discovered there is nothing to log.
-    if (needs().servers === 0) return;
+    if (needs().servers === 0) {
+      this.#problems = [];
+      return;
+    }
     if (this.#isDue || isPinned || knownLimitPerMinute !== undefined) {
       this.#write();
       return;
@@ -93,6 +98,7 @@ export class NeedsWatch {
     const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(requiredCallsPerMinute)];
     const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
     const problems = this.#findProblems(needs);
+    this.#problems = datedProblems(problems, this.#problems, clock.now());
     const causes = problems.map(({ cause }) => cause);
     const state = JSON.stringify([servers, sockets, polls, budgetPerMinute, causes]);
     if (state === this.#logged) return;

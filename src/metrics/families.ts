@@ -165,7 +165,7 @@ export function viewPanel(panel: PanelReading, now: number, clock?: Pick<Clock, 
     problems: problems.filter((problem) => byCause.get(problem.cause) === problem),
     /** When a problem began, in whole Unix seconds. */
     startSeconds: ({ since }: ProblemReading) =>
-      clock === undefined || since === undefined ? undefined : Math.floor(clock.toUnixMs(since) / 1_000),
+      clock === undefined ? undefined : Math.floor(clock.toUnixMs(since) / 1_000),
     nodes: panel.nodes(now).map((node) => viewNode(node, up)),
     capacities: panel.capacities(now),
   };
@@ -184,6 +184,18 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
       ['cause'],
     ),
     read: ({ problems }) => problems.map(({ cause }) => [[cause], 1]),
+  },
+  {
+    ...familyHead(
+      'gameserver_panel_problem_since_timestamp_seconds',
+      'When each problem of the panel began, by cause.',
+      ['cause'],
+    ),
+    read: ({ problems, startSeconds }) =>
+      problems.flatMap((problem) => {
+        const since = startSeconds(problem);
+        return since === undefined ? [] : [[[problem.cause], since] as const];
+      }),
   },
   {
     ...familyHead(

@@ -33,16 +33,19 @@ export interface SelfFacts {
 }
 
 /**
- * The last attempt to load the configuration, and when one last succeeded, in Unix milliseconds.
+ * When the configuration was last loaded, and when loading it first failed since, in Unix
+ * milliseconds.
  */
 export interface Reload {
-  readonly successful: boolean;
   readonly successAtMs: number | undefined;
+  readonly failingSinceMs: number | undefined;
 }
 
 /** What one scrape shows of the exporter itself. */
 interface SelfView extends SelfFacts {
   readonly reload: Reload | undefined;
+  /** When the exporter's own code last threw an exception, in Unix milliseconds. */
+  readonly internalErrorAtMs: number | undefined;
 }
 
 function gauge(
@@ -106,12 +109,22 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
   gauge(
     'config_last_reload_successful',
     'Whether the last attempt to load the configuration was successful.',
-    ({ reload }) => reload && Number(reload.successful),
+    ({ reload }) => reload && Number(reload.failingSinceMs === undefined),
   ),
   gauge(
     'config_last_reload_success_timestamp_seconds',
     'When the configuration was last loaded successfully.',
     ({ reload }) => seconds(reload?.successAtMs),
+  ),
+  gauge(
+    'config_reload_failing_since_timestamp_seconds',
+    'When reloads of the configuration began to fail; absent after a successful one.',
+    ({ reload }) => seconds(reload?.failingSinceMs),
+  ),
+  gauge(
+    'last_internal_error_timestamp_seconds',
+    "When the exporter's own code last threw an exception.",
+    ({ internalErrorAtMs }) => seconds(internalErrorAtMs),
   ),
   gauge(
     'required_file_descriptors',

@@ -122,6 +122,7 @@ export class SelfMetrics {
     "Exceptions of the exporter's own code, each of which ended the work of one server, panel or viewer.",
   );
   #reload: Reload | undefined;
+  #internalErrorAtMs: number | undefined;
 
   constructor(options: SelfMetricsOptions) {
     this.#options = options;
@@ -140,9 +141,10 @@ export class SelfMetrics {
     return this.#panels.get(panel)?.rateLimited ?? 0;
   }
 
-  /** Counts an exception of the exporter's own code. */
-  internalError(): void {
+  /** Counts an exception of the exporter's own code, at this Unix time in milliseconds. */
+  internalError(unixMs: number): void {
     this.#internalErrors.inc();
+    this.#internalErrorAtMs = unixMs;
   }
 
   /**
@@ -150,7 +152,10 @@ export class SelfMetrics {
    * milliseconds.
    */
   configLoaded(successful: boolean, unixMs: number): void {
-    this.#reload = { successful, successAtMs: successful ? unixMs : this.#reload?.successAtMs };
+    const { successAtMs, failingSinceMs = unixMs } = this.#reload ?? {};
+    this.#reload = successful
+      ? { successAtMs: unixMs, failingSinceMs: undefined }
+      : { successAtMs, failingSinceMs };
   }
 
   /** The families of the exporter itself, beside those of prom-client. */
@@ -162,7 +167,12 @@ export class SelfMetrics {
   async metrics(): Promise<string> {
     const panels = this.#options.fleet.panels();
     const servers = () => this.#options.fleet.servers();
-    const view = { ...this.#options, fleet: { panels: () => panels, servers }, reload: this.#reload };
+    const view = {
+      ...this.#options,
+      fleet: { panels: () => panels, servers },
+      reload: this.#reload,
+      internalErrorAtMs: this.#internalErrorAtMs,
+    };
     for (const { gauge, family } of this.#gauges) show(gauge, family, family.read(view));
     for (const { gauge, family } of this.#panelGauges) {
       const rows = panels.flatMap((panel) => {

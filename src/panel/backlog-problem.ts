@@ -1,5 +1,5 @@
 /** A backlog of calls, as a problem of a panel that works. */
-import type { Problem } from '../domain/problems.ts';
+import type { ProblemReading } from '../domain/reading.ts';
 import type { Backlog } from './scheduler/scheduler.ts';
 
 /** A backlog of calls is a problem only after this long: a cold start isn't one. */
@@ -10,10 +10,10 @@ export function backlogProblem(
   backlog: Backlog | undefined,
   limitPerMinute: number,
   now: number,
-): Problem | undefined {
+): ProblemReading | undefined {
   if (backlog === undefined || now - backlog.since < BACKLOG_MS) return undefined;
-  const { calls } = backlog;
+  const { calls, since } = backlog;
   const minutes = Math.ceil(calls / limitPerMinute);
   const detail = `${calls} calls wait, and ${Number(limitPerMinute.toFixed(1))} a minute are allowed: all are made in about ${minutes} min`;
-  return { cause: 'calls_backlog', detail };
+  return { cause: 'calls_backlog', detail, since };
 }

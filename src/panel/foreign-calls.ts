@@ -3,7 +3,7 @@
  * left.
  */
 
-import type { Problem } from '../domain/problems.ts';
+import type { ProblemReading } from '../domain/reading.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
 import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
@@ -85,12 +85,13 @@ export class ForeignCalls {
   }
 
   /** The same as a problem of a panel that works. */
-  get problem(): Problem | undefined {
+  get problem(): ProblemReading | undefined {
     const { perMinute } = this;
+    const since = this.#since;
     const limit = this.allowedPerMinute(this.#limit);
-    if (perMinute === undefined) return undefined;
+    if (perMinute === undefined || since === undefined) return undefined;
     const others = `at least ${perMinute} of the account's ${limit} calls per minute`;
-    return { cause: 'account_shared', detail: `${others} aren't made by this exporter` };
+    return { cause: 'account_shared', detail: `${others} aren't made by this exporter`, since };
   }
 
   /**

@@ -1,5 +1,5 @@
 /** What the calls of one panel teach about the rate limit of its account. */
-import type { Problem } from '../domain/problems.ts';
+import type { ProblemReading } from '../domain/reading.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { Account } from './account.ts';
 import type { ForeignCalls } from './foreign-calls.ts';
@@ -46,7 +46,7 @@ export class PanelRate {
   }
 
   /** Calls of others, as a problem of a panel that works. */
-  get sharingProblem(): Problem | undefined {
+  get sharingProblem(): ProblemReading | undefined {
     return this.#foreign.problem;
   }
 

@@ -1,5 +1,5 @@
 /** A pause that the panel demands, as a problem of a panel that works. */
-import type { Problem } from '../domain/problems.ts';
+import type { ProblemReading } from '../domain/reading.ts';
 import type { Clock } from '../domain/time.ts';
 import type { RateLimit } from './scheduler/rate-limit.ts';
 import { PATHS, type Path } from './subjects.ts';
@@ -9,14 +9,16 @@ export function pauseProblem(
   limit: Pick<RateLimit, 'pauseOf'>,
   clock: Pick<Clock, 'toUnixMs'>,
   path?: Path,
-): Problem | undefined {
+): ProblemReading | undefined {
   const scopes = path === undefined ? (['account', ...PATHS] as const) : [path];
   for (const scope of scopes) {
     const pause = limit.pauseOf(scope);
     if (pause === undefined) continue;
+    const { since } = pause;
     const time = new Date(clock.toUnixMs(pause.until)).toISOString().slice(11, 19);
     const calls = scope === 'account' ? 'calls' : `calls for ${scope}`;
-    return { cause: 'rate_limited', detail: `rate limit exceeded (429): no ${calls} until ${time} UTC` };
+    const detail = `rate limit exceeded (429): no ${calls} until ${time} UTC`;
+    return { cause: 'rate_limited', detail, since };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { SocketLimit } from '../../src/app/socket-limit.ts';
 import type { Problem } from '../../src/domain/problems.ts';
-import type { BudgetReading } from '../../src/domain/reading.ts';
+import type { BudgetReading, ProblemReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import type {
@@ -48,7 +48,7 @@ export const RESOURCES: Resources = {
 export class FakeGateway implements PanelGateway {
   health: PanelGateway['health'] = 'unknown';
   problem: Problem | undefined;
-  problems: readonly Problem[] = [];
+  problems: readonly ProblemReading[] = [];
   accessChanges = 0;
   limitPerMinute = 60;
   isPinned = false;
@@ -142,8 +142,9 @@ export class FakeGateway implements PanelGateway {
     return this.problem;
   }
 
-  nodeProblem(node: string): Problem | undefined {
-    return this.socketHolds.get(node);
+  nodeProblem(node: string): ProblemReading | undefined {
+    const problem = this.socketHolds.get(node);
+    return problem && { ...problem, since: 0 };
   }
 
   budget(): BudgetReading {
@@ -172,7 +173,7 @@ export class FakeGateway implements PanelGateway {
   becomes(health: PanelGateway['health'], problem?: Problem): void {
     this.health = health;
     this.problem = problem;
-    this.problems = problem === undefined ? [] : [problem];
+    this.problems = problem === undefined ? [] : [{ ...problem, since: 0 }];
     this.#judged('panel');
   }
 

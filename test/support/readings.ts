@@ -8,6 +8,7 @@ import type {
   NeedsReading,
   NodeReading,
   PanelReading,
+  ProblemReading,
   QueryReading,
   RecentHistory,
   ServerReading,
@@ -173,24 +174,43 @@ export function observedRecord(observed: Observed = {}): ServerRecord {
   return record;
 }
 
+/** A problem that began at `READ_AT` unless a test sets that. */
+type UndatedProblem = Problem & Partial<ProblemReading>;
+
+/** What a test sets for a node. */
+interface NodeReadingChanges extends Omit<NodeReading, 'problem'> {
+  readonly problem?: UndatedProblem | undefined;
+}
+
+function dated(problem: UndatedProblem): ProblemReading {
+  return { since: READ_AT, ...problem };
+}
+
 /** What a test sets for a panel. */
 export interface PanelReadingChanges {
   readonly name?: string;
   readonly up?: boolean;
-  readonly problems?: readonly Problem[];
-  readonly nodes?: readonly NodeReading[];
+  readonly problems?: readonly UndatedProblem[];
+  readonly nodes?: readonly NodeReadingChanges[];
   readonly budget?: Partial<BudgetReading>;
   readonly needs?: Partial<NeedsReading>;
   readonly discovery?: DiscoveryReading;
 }
 
 /** The panel `main`, up and idle, with changes. */
-export function panelReading({ budget, needs, nodes = [], ...rest }: PanelReadingChanges = {}): PanelReading {
+export function panelReading({
+  budget,
+  needs,
+  problems = [],
+  nodes = [],
+  ...rest
+}: PanelReadingChanges = {}): PanelReading {
   return {
     name: 'main',
     up: true,
-    problems: [],
-    nodes: () => nodes,
+    problems: problems.map(dated),
+    nodes: () =>
+      nodes.map(({ problem, ...node }) => ({ ...node, ...(problem && { problem: dated(problem) }) })),
     capacities: () => [],
     budget: {
       limitPerMinute: 60,

@@ -122,8 +122,9 @@ export class Health {
   /** The problem of the first of these subjects that is blamed, and since when it is suspected. */
   reading(...subjects: readonly Subject[]): ProblemReading | undefined {
     for (const subject of subjects) {
-      const problem = this.problemOf(subject);
-      if (problem !== undefined) return { ...problem, since: this.outage(subject)?.suspectedAt };
+      const outage = this.outage(subject);
+      const problem = problemOfSubject(subject, outage);
+      if (outage !== undefined && problem !== undefined) return { ...problem, since: outage.suspectedAt };
     }
     return undefined;
   }

@@ -58,6 +58,8 @@ export type PauseScope = 'account' | Path | `tokens of ${string}`;
 /** A pause that the panel demands; it stays until a call shows that it is over. */
 export interface Pause {
   readonly scope: PauseScope;
+  /** When the panel first demanded it, in monotonic milliseconds. */
+  readonly since: number;
   /** In monotonic milliseconds. */
   readonly until: number;
   readonly lengthMs: number;
@@ -261,7 +263,7 @@ export class RateLimit {
     const until = Math.max(before?.until ?? 0, now + lengthMs);
     // The panel says when its window ends.
     if (this.#quiet !== undefined) this.#windowFrom = now + demandedMs - this.#quiet.untilMs;
-    const pause = { scope, until, lengthMs, isRepeated };
+    const pause = { scope, since: before?.since ?? now, until, lengthMs, isRepeated };
     this.#pauses.delete(scope);
     this.#pauses.set(scope, pause);
     this.#changed(scope === tokenPause(server) ? server : undefined);

@@ -39,7 +39,7 @@ export function panelComplaints(
 
 function complaintAbout({ cause, detail, since }: ProblemReading, clock: Pick<Clock, 'toUnixMs'>): Complaint {
   const { severity, title, remedy } = CAUSES[cause];
-  const began = since === undefined ? undefined : Math.round(clock.toUnixMs(since) / 1_000);
+  const began = Math.round(clock.toUnixMs(since) / 1_000);
   return { severity, title, action: remedy, detail, since: began };
 }
 

@@ -35,6 +35,8 @@ describe.skipIf(!hasPromtool)('promtool check metrics', () => {
     const fleet = smallFleet();
     const self = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet });
     self.configLoaded(true, 1_700_000_000_000);
+    self.configLoaded(false, 1_700_000_001_000);
+    self.internalError(1_700_000_002_000);
     self.telemetry('main').request('websocket', '200', 0.1);
     const scraper = new Scraper({ fleet, self, clock: new ManualClock() });
     expect(lint(Buffer.concat((await scraper.scrape('identity')).chunks))).toEqual(CLEAN);

@@ -131,16 +131,11 @@ const BEGAN_BEFORE: Readonly<Record<string, number>> = {
   PanelRateLimited: 180,
   // Ten minutes, in which each reconnects more than once.
   SocketsChurning: 300,
-  ConfigReloadFailed: 0,
   DiskFilling: 0,
-  ExporterInternalError: 0,
   NodeFull: 0,
   NotStreaming: 0,
-  PanelBudgetTooSmall: 0,
-  PanelProblem: 0,
   PlayersLost: 0,
   ShardMissing: 0,
-  TooFewFileDescriptors: 0,
 };
 
 test('an alert is as old as what happened, or as its condition if only the rules know that', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { describePanel } from '../../../src/doctor/describe.ts';
-import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
-import type { BudgetReading, NodeReading } from '../../../src/domain/reading.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
+import type { BudgetReading, NodeReading, ProblemReading } from '../../../src/domain/reading.ts';
 import {
   type PanelReadingChanges,
   panelReading,
@@ -10,7 +10,7 @@ import {
   serverSnapshot,
 } from '../../support/readings.ts';
 
-const because = (cause: CauseCode, detail = 'it was seen'): Problem => ({ cause, detail });
+const because = (cause: CauseCode, detail = 'it was seen'): ProblemReading => ({ cause, detail, since: 0 });
 
 interface View {
   readonly panel?: PanelReadingChanges;

@@ -9,6 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { READ_AT } from '../../support/readings.ts';
 import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
@@ -288,6 +289,7 @@ describe('more servers than max_servers', () => {
       {
         cause: 'listing_too_long',
         detail: '3 servers left out (max_servers: 2); first: server-3, server-4, server-5',
+        since: READ_AT,
       },
     ]);
     await clock.advance(30 * MINUTE);
@@ -321,15 +323,19 @@ describe('more servers than max_servers', () => {
 });
 
 describe('an empty server list', () => {
-  const EMPTY = { cause: 'nothing_listed', detail: 'the server list is empty' };
+  const empty = (since: number) => ({
+    cause: 'nothing_listed',
+    detail: 'the server list is empty',
+    since,
+  });
   const lines = () => log.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message);
 
   it('is a problem until it contains a server, and is logged when it begins and ends', async () => {
     pages = [[]];
     await start();
-    expect(discovery.problems).toEqual([EMPTY]);
+    expect(discovery.problems).toEqual([empty(READ_AT)]);
     await clock.advance(20 * MINUTE);
-    expect(discovery.problems).toEqual([EMPTY]);
+    expect(discovery.problems).toEqual([empty(READ_AT)]);
     expect(lines()).toEqual([
       `panel main: ${CAUSES.nothing_listed.title}: the server list is empty. ${CAUSES.nothing_listed.remedy}`,
     ]);
@@ -344,7 +350,7 @@ describe('an empty server list', () => {
     const settings = { ...SETTINGS, discover: { ...RULES, exclude: { name: ['server-*'] } } };
     await start(settings);
     expect(discovery.problems).toEqual([
-      { cause: 'all_excluded', detail: 'discover excludes all 2 listed servers' },
+      { cause: 'all_excluded', detail: 'discover excludes all 2 listed servers', since: READ_AT },
     ]);
     expect(lines()).toEqual([
       expect.stringMatching(/^panel main: all servers excluded: discover excludes all 2 listed servers\./),
@@ -360,7 +366,7 @@ describe('an empty server list', () => {
     pages = [[]];
     await clock.advance(34 * MINUTE);
     expect(names()).toEqual(['server-1', 'server-2', 'server-3']);
-    expect(discovery.problems).toEqual([EMPTY]);
+    expect(discovery.problems).toEqual([empty(READ_AT + 5 * MINUTE)]);
     expect(lines().filter((line) => line.includes('30 min'))).toEqual([
       'panel main: the server list lacks more than half of the known servers: keeping them for 30 min',
     ]);
@@ -476,7 +482,7 @@ describe('servers with the same identifier', () => {
     expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
     const detail = `1 server left out (another UUID begins with the same 8 characters); first: second (${uuidOf(1).slice(0, -1)}b)`;
-    expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail }]);
+    expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail, since: READ_AT }]);
     await clock.advance(30 * MINUTE);
     expect(linesOf('warn')).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
     pages = [[twin(1, 'second', 'b'), listed(2)]];

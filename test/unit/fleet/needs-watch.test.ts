@@ -5,6 +5,7 @@ import { countNeeds } from '../../../src/fleet/needs.ts';
 import { NeedsWatch } from '../../../src/fleet/needs-watch.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { READ_AT } from '../../support/readings.ts';
 
 type Server = Pick<ServerTarget, 'mode' | 'blocked'>;
 
@@ -118,6 +119,21 @@ it('shows how many sockets the panel may hold, and that some servers have none',
   change({ part: 2 });
   expect(watch.reading).toMatchObject({ requiredSockets: 3, allowedSockets: 2 });
   expect(watch.problems).toMatchObject([{ cause: 'descriptors' }]);
+});
+
+it('has each problem since the change that caused it, and none without servers', async () => {
+  const since = () => watch.problems.map((problem) => [problem.cause, problem.since - READ_AT]);
+  change({ knownLimitPerMinute: 240, part: 2 });
+  await clock.advance(1_000);
+  change({ part: 1 });
+  await clock.advance(1_000);
+  change({ listingPerMinute: 60 });
+  expect(since()).toEqual([
+    ['descriptors', 0],
+    ['budget_too_small', 2_000],
+  ]);
+  change({ servers: [] });
+  expect(since()).toEqual([]);
 });
 
 it.each([

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
+import type { CauseCode } from '../../../src/domain/problems.ts';
+import type { ProblemReading } from '../../../src/domain/reading.ts';
 import { nodeReadings } from '../../../src/fleet/node-readings.ts';
 
-const SILENT: Problem = { cause: 'node_connection', detail: 'no connection to the node' };
+const SILENT: ProblemReading = { cause: 'node_connection', detail: 'no connection to the node', since: 0 };
 const NOW = 1_000;
 
 /** Servers as `node freshUntil`. */

@@ -128,7 +128,7 @@ describe('the servers of a node', () => {
     expect(ofNode('n2')).toEqual(times(2, 'streaming'));
     expect(fleet.records[0]?.status.problem).toEqual(SILENT);
     expect(fleet.reading().nodes(clock.now())).toEqual([
-      { name: 'n1', up: true, problem: SILENT },
+      { name: 'n1', up: true, problem: { ...SILENT, since: 0 } },
       { name: 'n2', up: true, problem: undefined },
     ]);
   });

@@ -164,7 +164,7 @@ function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<stri
       ...target.labels,
     }));
   }
-  const panels = [PANEL].map((panel) => viewPanel(panel, clock.now()));
+  const panels = [PANEL].map((panel) => viewPanel(panel, clock.now(), clock));
   for (const family of PANEL_FAMILIES) add(family, panels, ({ name }) => ({ panel: name }));
   return registry.metrics();
 }

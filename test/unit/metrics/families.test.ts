@@ -306,7 +306,7 @@ test('a panel has one series for each cause among its problems', () => {
   );
 });
 
-test('a panel that is down, and a node with a problem, show since when, in whole seconds', () => {
+test('problems of panels and nodes show since when, in whole seconds', () => {
   const since = clock.now() - 1_500;
   const began = Math.floor(clock.toUnixMs(since) / 1_000);
   const problem = { cause: 'node_connection', detail: '', since } as const;
@@ -324,6 +324,8 @@ test('a panel that is down, and a node with a problem, show since when, in whole
         /^gameserver_\w+_since_timestamp_seconds\{panel="\w+"[,}]/.test(line) && !line.includes('server='),
     ),
   ).toEqual([
+    `gameserver_panel_problem_since_timestamp_seconds{panel="main",cause="timeout"} ${began}`,
+    `gameserver_panel_problem_since_timestamp_seconds{panel="other",cause="timeout"} ${began}`,
     `gameserver_panel_down_since_timestamp_seconds{panel="other"} ${began}`,
     `gameserver_node_problem_since_timestamp_seconds{panel="main",node="fra-2"} ${began}`,
   ]);

@@ -230,3 +230,27 @@ test('the last reload of the configuration is shown', async () => {
   self.configLoaded(false, 1_700_000_009_000);
   expect([await value(success), await value(time)]).toEqual([0, 1_700_000_000.123]);
 });
+
+test('loading the configuration fails since the first attempt that failed, until one succeeds', async () => {
+  const since = () => value('config_reload_failing_since_timestamp_seconds');
+  self.configLoaded(true, 1_700_000_000_000);
+  expect(await since()).toBeUndefined();
+  self.configLoaded(false, 1_700_000_009_000);
+  self.configLoaded(false, 1_700_000_010_000);
+  expect(await since()).toBe(1_700_000_009);
+  self.configLoaded(true, 1_700_000_011_000);
+  expect(await since()).toBeUndefined();
+  self.configLoaded(false, 1_700_000_012_000);
+  expect(await since()).toBe(1_700_000_012);
+});
+
+test('exceptions are counted, and the time of the last one is shown', async () => {
+  const seen = async () => [
+    await value('internal_errors_total'),
+    await value('last_internal_error_timestamp_seconds'),
+  ];
+  expect(await seen()).toEqual([0, undefined]);
+  self.internalError(1_700_000_000_000);
+  self.internalError(1_700_000_007_500);
+  expect(await seen()).toEqual([2, 1_700_000_007.5]);
+});

@@ -9,6 +9,7 @@ it.each([
   const problem = backlogProblem(backlog, 100 / 3, 100_000);
   expect(problem?.detail.split(':')[0]).toBe(detail);
   expect(problem?.cause).toBe(detail && 'calls_backlog');
+  expect(problem?.since).toBe(detail && backlog?.since);
 });
 
 it('the minutes that a backlog takes are rounded up', () => {

@@ -187,6 +187,7 @@ describe('somebody else', () => {
       for (const watch of [alone, beside]) sequence(watch, now, now % MINUTE === 0 ? 1 : 51);
     }
     expect(alone.perMinute).toBeGreaterThan(0);
+    expect(alone.problem).toMatchObject({ cause: 'account_shared', since: MINUTE / 2 });
     expect(beside.perMinute).toBeUndefined();
   });
 

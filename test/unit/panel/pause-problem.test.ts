@@ -26,8 +26,18 @@ it.each<[string, ReturnType<typeof throttled>, Path | undefined, string | undefi
   ['of the account, to no path', throttled(['backups', 240]), 'backups', undefined],
   ['of one server’s tokens, to nobody', throttled(['websocket', 5]), 'websocket', undefined],
 ])('a pause %s', (_what, { clock, limit }, path, detail) => {
-  const problem = detail === undefined ? undefined : { cause: 'rate_limited', detail };
+  const problem = detail === undefined ? undefined : { cause: 'rate_limited', detail, since: 0 };
   expect(pauseProblem(limit, clock, path)).toEqual(problem);
+});
+
+it('a pause that is demanded again goes on since the first demand', async () => {
+  const { clock, limit } = throttled(['backups']);
+  await clock.advance(6_000);
+  limit.throttled('backups', 'a', {}, 30_000);
+  expect(pauseProblem(limit, clock)).toMatchObject({ since: 0 });
+  limit.answered('backups', 'a');
+  limit.throttled('backups', 'a', {}, 30_000);
+  expect(pauseProblem(limit, clock)).toMatchObject({ since: 6_000 });
 });
 
 it('a pause that is over is no problem, even before a call has proved it', async () => {

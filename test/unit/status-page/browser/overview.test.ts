@@ -76,7 +76,7 @@ describe('a panel', () => {
     expect(page.all('.notices .notice')).toEqual([]);
     await page.change({ servers: URGENT_FLEET, panels: [down] });
     expect(page.texts('.notices .notice')).toEqual([
-      expect.stringMatching(/^Panel main: unreachableCheck the setting url.*ECONNREFUSED/),
+      expect.stringMatching(/^Panel main: unreachablesince .*, 1 sCheck the setting url.*ECONNREFUSED/),
     ]);
     await page.change({ servers: URGENT_FLEET, panels: [panelReading()] });
     expect(page.all('.notices .notice')).toEqual([]);
