@@ -95,7 +95,7 @@ export function socketAccess(
       return dialect.codec;
     },
     inTurn,
-    handshakes: new HandshakeRoom(() => dialect.codec.handshakesPerAddress),
+    handshakes: new HandshakeRoom(() => dialect.codec.handshakesPerAddress, inTurn),
     openSocket: (url, listener) => new ConsoleSocket(url, options, listener),
     addressProblem: perSite((url) => socketAddressProblem(url, policy)),
     isProxied: (url) => tunnel(url) !== undefined,

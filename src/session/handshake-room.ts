@@ -1,5 +1,7 @@
-/** Limits how many console sockets of one daemon open at a time, where the daemon does. */
+// The turns of a panel's console sockets to open, of one daemon's only as many as that accepts.
+
 import type { Cancel } from '../domain/time.ts';
+import type { InTurn } from './connect-pacer.ts';
 
 /** Browsers at the same address need some of what the daemon allows. */
 const SHARE = 0.75;
@@ -14,23 +16,27 @@ interface Daemon {
 interface Entry {
   readonly begin: () => void;
   state: 'waiting' | 'begun' | 'over';
+  /** For the turn of the panel, once the daemon has room. */
+  leaveLine?: Cancel;
 }
 
 /** The console sockets of a panel that have no accepted token yet, by daemon. */
 export class HandshakeRoom {
   readonly #allowed: () => number | undefined;
+  readonly #inTurn: InTurn;
   readonly #daemons = new Map<string, Daemon>();
 
   /**
    * `allowed` is how many such sockets a daemon accepts from one address; undefined for any number.
    */
-  constructor(allowed: () => number | undefined) {
+  constructor(allowed: () => number | undefined, inTurn: InTurn) {
     this.#allowed = allowed;
+    this.#inTurn = inTurn;
   }
 
   /**
-   * Calls `begin` once the daemon at this address has room for a socket. The result ends that: the
-   * token was accepted, or no socket is needed.
+   * Calls `begin` in the panel's turn, once the daemon at this address has room for a socket. The
+   * result ends that: the token was accepted, or no socket is needed.
    */
   enter(url: string, begin: () => void): Cancel {
     const { host } = new URL(url);
@@ -44,6 +50,7 @@ export class HandshakeRoom {
       if (entry.state === 'begun') daemon.taken -= 1;
       else daemon.waiting.delete(entry);
       entry.state = 'over';
+      entry.leaveLine?.();
       this.#fill(host, daemon);
     };
   }
@@ -56,7 +63,7 @@ export class HandshakeRoom {
       daemon.waiting.delete(entry);
       daemon.taken += 1;
       entry.state = 'begun';
-      entry.begin();
+      entry.leaveLine = this.#inTurn(entry.begin);
     }
     const isEmpty = daemon.taken === 0 && daemon.waiting.size === 0;
     if (isEmpty && this.#daemons.get(host) === daemon) this.#daemons.delete(host);

@@ -2,14 +2,11 @@
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { ServerState } from '../domain/power-states.ts';
-import type { Problem } from '../domain/problems.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { FrameHandler, JwtError } from '../panel/dialect.ts';
-import { toProblem } from '../panel/panel-error.ts';
 import { printable } from '../text/printable.ts';
-import { neededBy } from './deadline.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { step } from './machine.ts';
 import { listEffects, listTimers, type MachineEffect } from './machine-effects.ts';
@@ -19,7 +16,6 @@ import {
   INITIAL_STATE,
   isAttempt,
   isHandshake,
-  isLive,
   isResting,
   isTokenRetry,
   type MachineEvent,
@@ -29,7 +25,8 @@ import {
 import type { MachineContext } from './machine-steps.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
-import { toToken } from './token.ts';
+import { socketOutcome } from './socket-outcome.ts';
+import { requestToken } from './token.ts';
 
 /**
  * Holds one server's console socket: runs what its machine's states require, and feeds events to
@@ -45,9 +42,7 @@ export class Streamer implements SocketListener, FrameHandler {
   #cancelTimer: Cancel | undefined;
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
-  /** Waits for its turn to connect. */
-  #leaveLine: Cancel | undefined;
-  /** Has, or waits for, a place among the sockets of the daemon that open. */
+  /** Has, or waits for, a place among the sockets of the daemon that open, or its turn to connect. */
   #leaveRoom: Cancel | undefined;
   /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
   #lastStatsAt = 0;
@@ -213,8 +208,6 @@ export class Streamer implements SocketListener, FrameHandler {
         break;
       case 'closeSocket':
         this.#giveUpPlace();
-        this.#leaveLine?.();
-        this.#leaveLine = undefined;
         this.#closing = Promise.all([this.#closing, this.#socket?.close()]).then(() => undefined);
         this.#socket = undefined;
         break;
@@ -251,55 +244,20 @@ export class Streamer implements SocketListener, FrameHandler {
     else this.happened({ type: next.type });
   };
 
-  /**
-   * Tells the panel when an attempt or a socket ends, and when stats arrive: that shows whether the
-   * node's sockets work.
-   */
+  /** Tells the panel whether the sockets of the server's node work. */
   #reportChange(before: MachineState, now: MachineState): void {
-    const wasOpen = isAttempt(before) || isLive(before);
-    if (isLive(now) && !isLive(before)) this.#report(undefined);
-    else if (isResting(now) && wasOpen)
-      this.#report(now.problem ?? 'withdrawn', currentToken(before)?.socketUrl);
-    else if (wasOpen && (now.name === 'idle' || (isLive(before) && !isLive(now)))) this.#report('withdrawn');
-  }
-
-  #report(end: Problem | 'withdrawn' | undefined, url?: string): void {
-    this.#context.panel.socketEnded(this.#record.target.id, { startedAt: this.#attemptedAt, url, end });
+    const outcome = socketOutcome(before, now);
+    if (outcome === undefined) return;
+    this.#context.panel.socketEnded(this.#record.target.id, { startedAt: this.#attemptedAt, ...outcome });
   }
 
   async #fetchToken(): Promise<void> {
     const controller = new AbortController();
     this.#fetch = controller;
-    const event = await this.#tokenEvent(controller.signal).catch((error: unknown): MachineEvent => {
-      return { type: 'tokenFailed', failure: { reason: 'no_token', problem: toProblem(error) } };
-    });
+    const event = await requestToken(this.#context, this.#record, () => this.#machine, controller.signal);
     if (this.#fetch !== controller) return;
     this.#fetch = undefined;
     this.happened(event);
-  }
-
-  /** Requests credentials, by the time at which they are needed. */
-  async #tokenEvent(signal: AbortSignal): Promise<MachineEvent> {
-    const { clock, random, panel, sockets } = this.#context;
-    const { target, sampledAt } = this.#record;
-    const machine = this.#machine;
-    const isRenewal = machine.name === 'renewing';
-    const isFirst =
-      sampledAt === undefined && machine.epoch === 0 && 'failures' in machine && machine.failures === 0;
-    const ask = {
-      deadline: isRenewal ? machine.token.expiresAt : neededBy(clock.now(), isFirst),
-      isRetry: () => isTokenRetry(this.#machine),
-      isRenewal,
-    };
-    const token = toToken(await panel.credentials(target, ask, signal), {
-      isRenewal,
-      now: clock.now(),
-      random: random(),
-    });
-    const problem = sockets.addressProblem(token.socketUrl);
-    return problem === undefined
-      ? { type: 'tokenFetched', token }
-      : { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
   }
 
   // A server never has two sockets: this waits for the old one to close, which takes at most a
@@ -307,10 +265,7 @@ export class Streamer implements SocketListener, FrameHandler {
   async #openSocket(epoch: number, url: string): Promise<void> {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
-    const { handshakes, inTurn } = this.#context.sockets;
-    this.#leaveRoom = handshakes.enter(url, () => {
-      this.#leaveLine = inTurn(() => this.#connect(epoch, url));
-    });
+    this.#leaveRoom = this.#context.sockets.handshakes.enter(url, () => this.#connect(epoch, url));
     // Its turn may have come at once, and ended it.
     if (!isHandshake(this.#machine)) this.#giveUpPlace();
   }
@@ -321,7 +276,6 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   #connect(epoch: number, url: string): void {
-    this.#leaveLine = undefined;
     this.happened({ type: 'begins', epoch });
     // The change may have shown that no socket is needed.
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;

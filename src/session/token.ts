@@ -1,7 +1,41 @@
-// When the token of a console socket is renewed and when it ends.
+// The token of a console socket, from its request to its renewal.
 
+import type { Problem } from '../domain/problems.ts';
 import type { Credentials } from '../panel/dialect.ts';
-import type { Token } from './machine-model.ts';
+import { toProblem } from '../panel/panel-error.ts';
+import { neededBy } from './deadline.ts';
+import { isTokenRetry, type MachineEvent, type MachineState, type Token } from './machine-model.ts';
+import type { SessionContext, SessionRecord } from './session-context.ts';
+
+/**
+ * Requests a token by the time at which the machine needs it, and returns what it learns from the
+ * response. Never rejects.
+ */
+export async function requestToken(
+  context: Pick<SessionContext, 'clock' | 'random' | 'panel' | 'sockets'>,
+  { target, sampledAt }: Pick<SessionRecord, 'target' | 'sampledAt'>,
+  machine: () => MachineState,
+  signal: AbortSignal,
+): Promise<MachineEvent> {
+  const { clock, random, panel, sockets } = context;
+  const state = machine();
+  const isRenewal = state.name === 'renewing';
+  const isFirst = sampledAt === undefined && state.epoch === 0 && 'failures' in state && state.failures === 0;
+  const deadline = isRenewal ? state.token.expiresAt : neededBy(clock.now(), isFirst);
+  try {
+    const ask = { deadline, isRetry: () => isTokenRetry(machine()), isRenewal };
+    const credentials = await panel.credentials(target, ask, signal);
+    const token = toToken(credentials, { isRenewal, now: clock.now(), random: random() });
+    const problem = sockets.addressProblem(token.socketUrl);
+    return problem === undefined ? { type: 'tokenFetched', token } : tokenFailed(problem);
+  } catch (error) {
+    return tokenFailed(toProblem(error));
+  }
+}
+
+function tokenFailed(problem: Problem): MachineEvent {
+  return { type: 'tokenFailed', failure: { reason: 'no_token', problem } };
+}
 
 /**
  * A token is renewed at a random point between these parts of its life: early enough to retry,

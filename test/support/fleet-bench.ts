@@ -254,7 +254,7 @@ export function socketsOpenedBy(open: (url: string, listener: SocketListener) =>
   return {
     codec: PTERODACTYL.socket,
     inTurn: atOnce,
-    handshakes: new HandshakeRoom(() => undefined),
+    handshakes: new HandshakeRoom(() => undefined, atOnce),
     // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
     openSocket: (url, listener) => open(url, listener) as ConsoleSocket,
     addressProblem: () => undefined,

@@ -130,7 +130,7 @@ class World {
             return new NodeSocket(this, listener);
           }),
           inTurn: atOnce,
-          handshakes: new HandshakeRoom(() => undefined),
+          handshakes: new HandshakeRoom(() => undefined, atOnce),
           addressProblem: (url) =>
             url.startsWith('wss:') ? undefined : { cause: 'socket_address', detail: 'expected wss://' },
         },

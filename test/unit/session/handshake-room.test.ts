@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Cancel } from '../../../src/domain/time.ts';
+import { atOnce } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 
 const ONE = 'wss://one.example.com:8080/api/servers/1/ws';
@@ -12,7 +13,7 @@ describe('a daemon that allows eight sockets without an accepted token', () => {
 
   beforeEach(() => {
     begun = [];
-    room = new HandshakeRoom(() => 8);
+    room = new HandshakeRoom(() => 8, atOnce);
   });
 
   const enter = (name: string, url = ONE) => room.enter(url, () => begun.push(name));
@@ -48,10 +49,29 @@ describe('a daemon that allows eight sockets without an accepted token', () => {
 });
 
 it('other daemons get all at once', () => {
-  const room = new HandshakeRoom(() => undefined);
+  const room = new HandshakeRoom(() => undefined, atOnce);
   let begun = 0;
   for (let socket = 0; socket < 1_000; socket += 1) room.enter(ONE, () => (begun += 1));
   expect(begun).toBe(1_000);
+});
+
+it("waits for the panel's turn as well, and loses it when it isn't needed any more", () => {
+  const turns = new Set<() => void>();
+  const room = new HandshakeRoom(
+    () => undefined,
+    (begin) => {
+      turns.add(begin);
+      return () => turns.delete(begin);
+    },
+  );
+  let begun = 0;
+  room.enter(ONE, () => (begun += 1));
+  const leave = room.enter(ONE, () => (begun += 1));
+  expect(begun).toBe(0);
+  leave();
+  expect(turns.size).toBe(1);
+  for (const begin of turns) begin();
+  expect(begun).toBe(1);
 });
 
 it('never has more sockets than places, nor free places while one waits', () => {
@@ -59,7 +79,7 @@ it('never has more sockets than places, nor free places while one waits', () => 
     fc.property(
       fc.array(fc.record({ what: fc.constantFrom('enter', 'leave'), index: fc.nat(20) }), { maxLength: 200 }),
       (steps) => {
-        const room = new HandshakeRoom(() => 4);
+        const room = new HandshakeRoom(() => 4, atOnce);
         const entries: { isBegun: boolean; isOver: boolean; leave: Cancel }[] = [];
         for (const { what, index } of steps) {
           if (what === 'enter') {

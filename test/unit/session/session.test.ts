@@ -43,7 +43,10 @@ beforeEach(() => {
   addressProblem = undefined;
   hasRoom = true;
   inTurn = atOnce;
-  handshakes = new HandshakeRoom(() => undefined);
+  handshakes = new HandshakeRoom(
+    () => undefined,
+    (begin) => inTurn(begin),
+  );
   known = new PanelSurroundings({ clock, gateway: panel });
 });
 
@@ -138,7 +141,10 @@ describe('a connect that waits for room at its daemon', () => {
   let leave: () => void;
 
   beforeEach(async () => {
-    handshakes = new HandshakeRoom(() => 1);
+    handshakes = new HandshakeRoom(
+      () => 1,
+      (begin) => inTurn(begin),
+    );
     leave = handshakes.enter('wss://node/other', () => undefined);
     await start();
     expect([sockets.length, session.machine.name]).toEqual([0, 'connecting']);
