@@ -17,12 +17,6 @@ export interface CallEnd {
   readonly isProven: boolean;
 }
 
-/** The problem of a server for which the panel responded without data. */
-export const NO_DATA: Problem = {
-  cause: 'node_unreachable',
-  detail: "the panel has no data: it can't reach the node",
-};
-
 /** Evidence from one outcome about one subject; undefined if there is none. */
 type Sign = 'works' | 'fails' | undefined;
 
@@ -125,42 +119,4 @@ export function socketSigns(cause: CauseCode | undefined): Signs {
 export function isBlockedAlone({ cause }: Problem): boolean {
   const { scope, lasting } = CAUSES[cause];
   return scope === 'server' && lasting && !OF_ACCOUNT.has(cause);
-}
-
-/**
- * The problem of a server's console while another path of the server works: the panel knows the
- * server, so a 404 is about the path.
- */
-export function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
-  return problem?.cause === 'not_found' ? { ...problem, cause: 'daemon_unknown' } : problem;
-}
-
-/** A subject that can cause failures: the panel, one of its paths, consoles, or a node. */
-export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
-
-/**
- * The problem of the subject that causes a failure, from the problem of one server's call; pure.
- *
- * | subject | problem of the call | problem of the subject |
- * |---|---|---|
- * | the consoles | any | the account lacks the permission |
- * | a node | its servers are unknown to it | it has lost them |
- * | a node | the panel's own error | the node's error |
- * | the panel, or a path | 404 | there is no panel at this address |
- * | the panel, or a path | no response, possibly because of the node | no response |
- * | the panel | 401 | the key is refused |
- * | the server list | the key is refused | the account may not read the list |
- */
-export function blamedProblem(blamed: Blamed, problem: Problem): Problem {
-  const { cause, detail } = problem;
-  if (blamed === 'consoles') return { cause: 'key_console_permission', detail };
-  if (blamed === 'node' && cause === 'server_not_on_node') return { cause: 'node_lost_servers', detail };
-  if (blamed === 'node') {
-    const isOfNode = CAUSES[cause].scope === 'node';
-    return isOfNode ? problem : { cause: 'node_error', detail: `for servers of this node only: ${detail}` };
-  }
-  if (cause === 'not_found') return { ...problem, cause: 'not_a_panel' };
-  if (cause === 'node_silent') return { ...problem, cause: 'timeout' };
-  if (blamed === 'panel' && cause === 'unauthorized') return { cause: 'key_refused', detail };
-  return blamed === 'listing' && cause === 'key_refused' ? { ...problem, cause: 'listing_refused' } : problem;
 }

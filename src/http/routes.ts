@@ -174,7 +174,7 @@ function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): R
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   const { outgoing } = c.env;
   const cut = () => void outgoing?.destroy();
-  const events = board.watch({
+  const events = board.stream.watch({
     client: identifyClient(outgoing?.socket?.remoteAddress),
     cut,
     hold: (event) => bodies.hold(event, cut),

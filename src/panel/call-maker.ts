@@ -1,10 +1,11 @@
 /** Makes a panel's calls once nothing holds them, and passes on what each of them proves. */
-import { NO_DATA } from '../diagnosis/signs.ts';
+
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
 import { type PanelAnswer, type PanelApi } from './api.ts';
 import type { Requested, Resources } from './dialect.ts';
+import { NO_DATA } from './dialect.ts';
 import type { CallEnded } from './health/health.ts';
 import { PanelError, toProblem } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';

@@ -2,7 +2,7 @@
 
 import type { ListingType } from '../domain/listing-settings.ts';
 import type { ServerState } from '../domain/power-states.ts';
-import type { CauseCode } from '../domain/problems.ts';
+import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -126,6 +126,12 @@ export interface Account {
 
 /** The maximum age of a resources response, because the panel caches it (field notes, REST). */
 export const POLL_CACHE_MS = 20_000;
+
+/** The problem of a server for which the panel responded without data. */
+export const NO_DATA: Problem = {
+  cause: 'node_unreachable',
+  detail: "the panel has no data: it can't reach the node",
+};
 
 /** What the resources endpoint reports about a server. */
 export interface Resources {

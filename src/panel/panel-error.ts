@@ -1,5 +1,5 @@
 /** A failed call to a panel, as an error with its problem. */
-import { blamedProblem } from '../diagnosis/signs.ts';
+import { blamedProblem } from '../diagnosis/blamed-problem.ts';
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../text/printable.ts';
 

@@ -1,7 +1,6 @@
 // The condition of a server, as a table whose first row that applies decides.
 
 import { CAUSES } from '../diagnosis/causes.ts';
-import { besideWorkingPath } from '../diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { CollectionStatus, Condition } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
@@ -137,4 +136,12 @@ function withProblem(condition: Condition, problem: Problem | undefined): Collec
 /** The problem that is shown has to be the one behind the reason. */
 function blockedBy(problem: Problem | undefined): CollectionStatus {
   return { ...withProblem('blocked', problem), blocked: lastingRefusal(problem)?.reason };
+}
+
+/**
+ * The problem of a server's console while another path of the server works: the panel knows the
+ * server, so a 404 is about the path.
+ */
+function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
+  return problem?.cause === 'not_found' ? { ...problem, cause: 'daemon_unknown' } : problem;
 }

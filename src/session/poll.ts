@@ -1,10 +1,10 @@
 // The results of a server's polls, which determine when the next one is due.
 
-import { NO_DATA } from '../diagnosis/signs.ts';
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/reading.ts';
 import { NEVER } from '../domain/time.ts';
 import type { Resources } from '../panel/dialect.ts';
+import { NO_DATA } from '../panel/dialect.ts';
 import { FAILURES_TO_RETRY, retryGapMs, slowRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 

@@ -1,6 +1,7 @@
 /** An outage: suspected, then blamed once its trials have failed; pure steps between its states. */
+
+import { blamedProblem } from '../../diagnosis/blamed-problem.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { blamedProblem } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { PATHS, pathSubject, type Subject, subjectChannel } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';

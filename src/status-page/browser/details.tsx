@@ -7,9 +7,12 @@ import type { HistoryView } from '../data/history.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
 import { advice } from './banner.tsx';
-import { playerText, RESOURCES } from './columns.tsx';
-import { type LiveFleet, labelText, serverKey } from './live-fleet.ts';
+import { labelText } from './label-text.ts';
+import { type LiveFleet } from './live-fleet.ts';
+import { playerText } from './players.ts';
+import { RESOURCES } from './resources.tsx';
 import { chooseTicks, curvePath, type Division } from './scale.ts';
+import { serverKey } from './server-key.ts';
 import { ago, time, timeOfDay } from './times.tsx';
 
 interface DetailsProps {

@@ -1,6 +1,6 @@
 // The lines of the table: a server, or many servers with the same cause.
 import type { LiveServer } from '../data/live-fields.ts';
-import { serverKey } from './live-fleet.ts';
+import { serverKey } from './server-key.ts';
 import { hasProblem, judgeServer } from './traits.ts';
 
 /** This many servers with the same cause share a line of the table. */

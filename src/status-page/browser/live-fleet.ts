@@ -63,24 +63,3 @@ export class LiveFleet {
     }
   }
 }
-
-/** The server's key in the exporter. */
-export function serverKey({ panel, server_id: id }: LiveServer): string {
-  return `${panel}/${id}`;
-}
-
-/** The user's labels as one text. */
-export function labelText({ labels }: LiveServer): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ');
-}
-
-/**
- * The players of all servers, each once: those of a proxy are on other servers. Undefined if none
- * are known.
- */
-export function countPlayers(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
-  const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));
-  return known.length === 0 ? undefined : known.reduce((sum, players) => sum + players, 0);
-}

@@ -1,13 +1,17 @@
 // The page in the browser, which holds all of its state.
 import { type JSX, render } from 'preact';
-import { count, span } from '../data/amounts.ts';
+import { span } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
-import { nextColorScheme, storedColorScheme, useColorScheme } from './color-scheme.ts';
+import { type ColorScheme, storedColorScheme, useColorScheme } from './color-scheme.ts';
+import { header, type LostConnection } from './header.tsx';
 import { groupLines, isGroup, type Line } from './lines.ts';
-import { LiveFleet, serverKey } from './live-fleet.ts';
+import { LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { details, notices, summary } from './overview.tsx';
+import { isOtherProgram, PROGRAM } from './program.ts';
+import { searchField, selectSearch } from './search-field.tsx';
+import { serverKey } from './server-key.ts';
 import { Stream } from './stream.ts';
 import { liveTitle, lostTitle } from './tab-title.ts';
 import { moveFocus, sortList, Table } from './table.tsx';
@@ -20,8 +24,6 @@ import { withCode } from './with-code.tsx';
  * clicked.
  */
 const SETTLED_SECONDS = 5;
-
-const PROGRAM = 'gameserver-exporter';
 
 export class Page {
   readonly #root = document.querySelector('#page') ?? document.body;
@@ -114,14 +116,14 @@ export class Page {
     if (focused !== document.activeElement && focused instanceof HTMLElement && focused.isConnected) {
       focused.focus({ preventScroll: true });
     }
-    const lost = this.#lostText();
+    const lost = this.#lost;
     document.body.classList.toggle('lost', lost !== undefined);
     if (lost !== undefined) document.title = lostTitle(lost.since);
     else if (this.#fleet !== undefined) document.title = liveTitle(this.#fleet);
   }
 
-  /** Since when there is no connection, and for how long; undefined unless it is lost. */
-  #lostText(): { readonly since: string; readonly for: string } | undefined {
+  /** Undefined unless there is no connection. */
+  get #lost(): LostConnection | undefined {
     const { silentSeconds } = this.#stream;
     if (silentSeconds === undefined) return undefined;
     const now = this.#now();
@@ -137,52 +139,29 @@ export class Page {
   }
 
   #layout(): JSX.Element {
-    const { version, shard } = document.documentElement.dataset;
-    const scheme = this.#scheme;
+    const fleet = this.#fleet;
     return (
       <>
-        <header class="top">
-          <h1>Game servers</h1>
-          {shard !== undefined && <span class="sub">shard {shard}</span>}
-          {this.#link()}
-          <nav>
-            <a href="metrics">Metrics</a>
-            <a href="api/v1/servers">JSON</a>
-            <button
-              type="button"
-              class="theme"
-              title="Switch between system, light and dark colors"
-              onClick={() => {
-                this.#scheme = nextColorScheme(scheme);
-                useColorScheme(this.#scheme);
-                this.#draw();
-              }}
-            >
-              Theme: {scheme === 'auto' ? 'system' : scheme}
-            </button>
-          </nav>
-        </header>
-        <main>{this.#fleet !== undefined && this.#main(this.#fleet)}</main>
+        {header({
+          lost: this.#lost,
+          isLive: fleet !== undefined,
+          scheme: this.#scheme,
+          onScheme: this.#onScheme,
+        })}
+        <main>{fleet !== undefined && this.#main(fleet)}</main>
         <footer class="sub">
-          {PROGRAM} {version} · <a href="-/healthy">Health</a> · <a href="-/ready">Readiness</a>
+          {PROGRAM} {document.documentElement.dataset['version']} · <a href="-/healthy">Health</a> ·{' '}
+          <a href="-/ready">Readiness</a>
         </footer>
       </>
     );
   }
 
-  #link(): JSX.Element | null {
-    const lost = this.#lostText();
-    if (lost === undefined && this.#fleet === undefined) return null;
-    return (
-      <>
-        <p id="link" role="status" data-link={lost === undefined ? 'live' : 'lost'}>
-          {lost === undefined ? 'live' : `no connection since ${lost.since}`}
-        </p>
-        {/* Not part of the status, which a screen reader would read every second. */}
-        {lost !== undefined && <span class="sub">{lost.for}, reconnecting</span>}
-      </>
-    );
-  }
+  readonly #onScheme = (scheme: ColorScheme): void => {
+    this.#scheme = scheme;
+    useColorScheme(scheme);
+    this.#draw();
+  };
 
   #main(fleet: LiveFleet): JSX.Element {
     const choice = { view: this.#view, choose: this.#choose };
@@ -193,7 +172,13 @@ export class Page {
         <div class="overview">
           {summary(fleet, choice)}
           <div class="tools">
-            {hasServers && this.#search(fleet)}
+            {hasServers &&
+              searchField({
+                text: this.#view.q,
+                shown: this.#order.length,
+                all: fleet.servers.length,
+                onSearch: this.#onSearch,
+              })}
             {hasServers && sortList(choice)}
             <button
               type="button"
@@ -236,26 +221,7 @@ export class Page {
     );
   }
 
-  #search(fleet: LiveFleet): JSX.Element {
-    const isNarrowed = this.#order.length !== fleet.servers.length;
-    return (
-      <>
-        <p class="count" role="status">
-          {isNarrowed ? `${count(this.#order.length)} of ${count(fleet.servers.length)}` : ''}
-        </p>
-        <input
-          type="search"
-          class="search"
-          aria-label="Search"
-          // A touch screen has no key to press.
-          placeholder={matchMedia('(hover: hover)').matches ? 'Search   ( / )' : 'Search'}
-          value={this.#view.q}
-          onInput={({ currentTarget }) => this.#choose({ q: currentTarget.value }, 'in place')}
-          onKeyDown={(event) => this.#onSearchKey(event, event.currentTarget)}
-        />
-      </>
-    );
-  }
+  readonly #onSearch = (q: string): void => this.#choose({ q }, 'in place');
 
   /** Search, filter and sort disable grouping. */
   #lines(): readonly Line[] {
@@ -280,22 +246,12 @@ export class Page {
     else this.#draw();
   };
 
-  #onSearchKey(event: KeyboardEvent, search: HTMLInputElement): void {
-    if (event.key === 'ArrowDown' || event.key === 'Enter') {
-      event.preventDefault();
-      moveFocus('Home');
-    } else if (event.key === 'Escape') {
-      search.blur();
-      this.#choose({ q: '' }, 'in place');
-    }
-  }
-
   #onKey(event: KeyboardEvent): void {
     const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
     if (event.key === '/') {
       event.preventDefault();
-      document.querySelector<HTMLInputElement>('.search')?.select();
+      selectSearch();
     } else if (event.key === 'Escape' && !event.defaultPrevented && this.#view.open !== '') {
       this.#choose({ open: '' });
     } else if (event.key === 'ArrowDown' && event.target === document.body) {
@@ -303,14 +259,4 @@ export class Page {
       moveFocus('Home');
     }
   }
-}
-
-/** Another version's page may use another protocol, so the page is reloaded, once. */
-function isOtherProgram(version: string): boolean {
-  const mine = document.documentElement.dataset['version'];
-  const tried = `${PROGRAM}-reloaded-for`;
-  if (version === mine || sessionStorage.getItem(tried) === version) return false;
-  sessionStorage.setItem(tried, version);
-  location.reload();
-  return true;
 }

@@ -1,7 +1,7 @@
 // The search for servers.
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
-import { labelText } from './live-fleet.ts';
+import { labelText } from './label-text.ts';
 
 /**
  * Whether every term, in lower case, occurs in the server's texts: those that the page shows, and

@@ -1,10 +1,14 @@
 // The table of servers.
 import { Component, type JSX } from 'preact';
-import { alarmLevel, type Column, chooseColumns, groupCells, hasUsage } from './columns.tsx';
+import { type Column, chooseColumns } from './columns.ts';
 import { Details } from './details.tsx';
+import { groupCells } from './group-cells.tsx';
 import { isGroup, type Line } from './lines.ts';
-import { type LiveFleet, serverKey } from './live-fleet.ts';
+import { type LiveFleet } from './live-fleet.ts';
+import { hasUsage } from './resources.tsx';
+import { serverKey } from './server-key.ts';
 import { directions, parseSort, SORT_KEYS, SORTS } from './sorting.ts';
+import { alarmLevel } from './traits.ts';
 import type { Choice } from './view.ts';
 
 /** A list of all orders, which also works where the table has no head: on a phone. */

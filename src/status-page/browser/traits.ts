@@ -1,5 +1,5 @@
 // The traits of servers, which counts and filters share.
-import { attentionGroup } from '../data/attention-table.ts';
+import { attentionGroup, attentionSeverity } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { unclearTitle } from '../data/titles.ts';
 
@@ -59,4 +59,10 @@ export function listTraits(server: LiveServer): readonly string[] {
   traits.push(`attention:${attention}`);
   if (hasProblem(server)) traits.push('attention:any');
   return traits;
+}
+
+/** How serious the problem is for which a server is counted; undefined if it has none. */
+export function alarmLevel({ attention }: LiveServer): 'error' | 'warning' | undefined {
+  const severity = attention && attentionSeverity(attention);
+  return severity === 'fact' ? undefined : severity;
 }

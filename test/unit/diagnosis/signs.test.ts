@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import {
-  type Blamed,
-  blamedProblem,
-  type CallEnd,
-  callSigns,
-  NO_DATA,
-  type Signs,
-  socketSigns,
-} from '../../../src/diagnosis/signs.ts';
+import { type CallEnd, callSigns, type Signs, socketSigns } from '../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../src/domain/telemetry.ts';
 
@@ -30,7 +22,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
   ['a page of the server list', end('listing'), WORKS],
   ['a token', end('websocket'), { ...WORKS, console: 'works' }],
   ['resources', end('resources'), { ...WORKS, node: 'works' }],
-  ['resources without data', end('resources', NO_DATA.cause), { ...WORKS, node: 'fails' }],
+  ['resources without data', end('resources', 'node_unreachable'), { ...WORKS, node: 'fails' }],
   ['a list of backups', end('backups'), WORKS],
   ['a suspended server (409)', end('websocket', 'suspended'), WORKS],
   ['a server that may not be read (403)', end('resources', 'forbidden'), WORKS],
@@ -126,31 +118,5 @@ describe('the end of a socket', () => {
     ['suspended', undefined],
   ])('%s proves this of its node: %s', (cause, node) => {
     expect(socketSigns(cause)).toEqual({ ...NOTHING, node });
-  });
-});
-
-describe('the problem of what is to blame', () => {
-  const BLAMED: readonly (readonly [Blamed, CauseCode, CauseCode])[] = [
-    ['panel', 'unauthorized', 'key_refused'],
-    ['panel', 'not_found', 'not_a_panel'],
-    ['node', 'server_not_on_node', 'node_lost_servers'],
-    ['panel', 'node_silent', 'timeout'],
-    ['panel', 'key_refused', 'key_refused'],
-    ['panel', 'connection', 'connection'],
-    ['websocket', 'not_found', 'not_a_panel'],
-    ['resources', 'node_silent', 'timeout'],
-    ['websocket', 'unauthorized', 'unauthorized'],
-    ['listing', 'key_refused', 'listing_refused'],
-    ['backups', 'panel_error', 'panel_error'],
-    ['consoles', 'unauthorized', 'key_console_permission'],
-    ['consoles', 'no_console_permission', 'key_console_permission'],
-    ['node', 'node_connection', 'node_connection'],
-    ['node', 'panel_error', 'node_error'],
-  ];
-
-  it.each(BLAMED)('%s for %s: %s', (blamed, cause, expected) => {
-    const { cause: found, detail } = blamedProblem(blamed, { cause, detail: 'the words' });
-    expect(found).toBe(expected);
-    expect(detail).toContain('the words');
   });
 });

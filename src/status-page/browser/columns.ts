@@ -1,0 +1,55 @@
+// The columns of the table.
+import type { ComponentChild } from 'preact';
+import { count } from '../data/amounts.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import { network, state, trouble, who } from './cells.tsx';
+import { GROUPED_FROM } from './lines.ts';
+import type { LiveFleet } from './live-fleet.ts';
+import { playerText } from './players.ts';
+import { meter, RESOURCES } from './resources.tsx';
+import { SORTS, type SortKey } from './sorting.ts';
+import { strip } from './strip.tsx';
+
+/** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
+export interface Column {
+  readonly name: string;
+  readonly title: string;
+  readonly sort?: SortKey;
+  readonly cell: (server: LiveServer, fleet: LiveFleet) => ComponentChild;
+  readonly isNeeded?: (server: LiveServer) => boolean;
+}
+
+/** A column of the values that the table is sorted by, absent if none is known. */
+function valueColumn(sort: SortKey, cell: Column['cell']): Column {
+  const { title, of } = SORTS[sort];
+  return { name: sort, title, sort, cell, isNeeded: (server) => of(server) !== undefined };
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'who', title: 'Server', sort: 'name', cell: who },
+  { name: 'state', title: 'State', sort: 'state', cell: state },
+  { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
+  { name: 'trouble', title: 'Problem', cell: trouble },
+  ...RESOURCES.map((resource) => valueColumn(resource.name, (server) => meter(resource, server))),
+  valueColumn('network', network),
+  valueColumn('players', playerText),
+];
+
+/** The widths of a character of a name and of small texts, relative to that of a digit. */
+const [NAME, SMALL] = [1.12, 0.75];
+/** The narrowest and the widest column of names, in digits. */
+const [LEAST, MOST] = [10, 26];
+
+/**
+ * The columns that the fleet needs, and the width of the names as a custom property. Nothing here
+ * depends on problems, so that the first one moves no column.
+ */
+export function chooseColumns({ servers }: LiveFleet) {
+  const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
+  const group = servers.length < GROUPED_FROM ? '' : `▸ ${count(servers.length)} servers`;
+  let longest = Math.max(LEAST, group.length * NAME);
+  for (const { server, egg = '' } of servers) {
+    longest = Math.max(longest, server.length * NAME, egg.length * SMALL);
+  }
+  return { columns, widths: { '--name': `${Math.ceil(Math.min(longest, MOST))}ch` } };
+}

@@ -1,0 +1,29 @@
+// The cells of a line with a group of servers.
+import type { ComponentChild } from 'preact';
+import { count } from '../data/amounts.ts';
+import { describePlace, state, trouble } from './cells.tsx';
+import type { ServerGroup } from './lines.ts';
+import type { LiveFleet } from './live-fleet.ts';
+
+/** How many names of servers a line with a group of them shows. */
+const NAMES_SHOWN = 12;
+
+/** The cells of a line with a group of servers, by their columns. */
+export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<string, ComponentChild> {
+  const [first] = servers;
+  const same = (field: 'panel' | 'node' | 'state') =>
+    servers.every((server) => server[field] === first[field]) ? first[field] : undefined;
+  const names = servers.slice(0, NAMES_SHOWN).map(({ server }) => server);
+  if (servers.length > NAMES_SHOWN) names.push('…');
+  return {
+    who: (
+      <>
+        <bdi class="name">{count(servers.length)} servers</bdi>
+        <span class="sub">{describePlace(fleet, { panel: same('panel'), node: same('node') })}</span>
+      </>
+    ),
+    state: same('state') && state(first, fleet),
+    strip: <span class="sub">{names.join(', ')}</span>,
+    trouble: trouble(first, fleet),
+  };
+}

@@ -1,0 +1,77 @@
+// The resources that a server uses within limits: CPU, memory, disk.
+import type { JSX } from 'preact';
+import { isOff } from '../../domain/power-states.ts';
+import { SATURATED_FROM } from '../../domain/thresholds.ts';
+import { coreLimit, cores, NOTHING, size, sizeLimit } from '../data/amounts.ts';
+import type { LiveServer } from '../data/live-fields.ts';
+import { bar } from './bar.tsx';
+import { SORTS } from './sorting.ts';
+import { alarmLevel } from './traits.ts';
+
+/** A resource that a server may have a limit of. */
+interface Resource {
+  readonly name: 'cpu' | 'memory' | 'disk';
+  readonly used: 'cpu_usage_cores' | 'memory_usage_bytes' | 'disk_usage_bytes';
+  readonly limit: 'cpu_limit_cores' | 'memory_limit_bytes' | 'disk_limit_bytes';
+  readonly amount: (value: number) => string;
+  readonly limitText: (limit: number) => string;
+  /** Whether the server's problem is about it. */
+  readonly isShort?: (server: LiveServer) => boolean;
+}
+
+export const RESOURCES: readonly Resource[] = [
+  {
+    name: 'cpu',
+    used: 'cpu_usage_cores',
+    limit: 'cpu_limit_cores',
+    amount: cores,
+    limitText: coreLimit,
+    isShort: ({ attention }) => attention === 'cpu_saturated',
+  },
+  {
+    name: 'memory',
+    used: 'memory_usage_bytes',
+    limit: 'memory_limit_bytes',
+    amount: size,
+    limitText: (limit) => `${sizeLimit(limit)} memory`,
+  },
+  {
+    name: 'disk',
+    used: 'disk_usage_bytes',
+    limit: 'disk_limit_bytes',
+    amount: size,
+    limitText: (limit) => `${sizeLimit(limit)} disk`,
+    isShort: ({ disk_usage_bytes: used = 0, disk_limit_bytes: limit = Infinity }) =>
+      used >= SATURATED_FROM * limit,
+  },
+];
+
+/** What a server uses of a resource; of one that is off, only its disk is in use. */
+function amountInUse({ name, used }: Resource, server: LiveServer): number | undefined {
+  return isOff(server.state) && name !== 'disk' ? undefined : server[used];
+}
+
+/** Whether anything is known of what a server uses. */
+export function hasUsage(server: LiveServer): boolean {
+  return RESOURCES.some((resource) => amountInUse(resource, server) !== undefined);
+}
+
+/**
+ * The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit.
+ */
+export function meter(resource: Resource, server: LiveServer): JSX.Element {
+  const used = amountInUse(resource, server);
+  const limit = server[resource.limit];
+  const percent = used !== undefined && limit !== undefined ? Math.round((used / limit) * 100) : undefined;
+  const level = resource.isShort?.(server) === true ? alarmLevel(server) : undefined;
+  const title = percent === undefined ? undefined : `${percent} % of ${resource.limitText(limit ?? 0)}`;
+  return (
+    <div class="usage" title={title} data-level={level}>
+      <span class="main" data-label={SORTS[resource.name].title}>
+        {used === undefined ? NOTHING : resource.amount(used)}
+      </span>
+      {percent !== undefined && <span class="sub">{percent} %</span>}
+      {percent !== undefined && bar(percent, level)}
+    </div>
+  );
+}

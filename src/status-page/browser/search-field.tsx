@@ -1,0 +1,48 @@
+// The field in which the user searches for servers.
+import type { JSX } from 'preact';
+import { count } from '../data/amounts.ts';
+import { moveFocus } from './table.tsx';
+
+interface SearchField {
+  readonly text: string;
+  /** How many servers the page shows, and how many there are. */
+  readonly shown: number;
+  readonly all: number;
+  readonly onSearch: (text: string) => void;
+}
+
+/** The field, after the number of servers that match. */
+export function searchField({ text, shown, all, onSearch }: SearchField): JSX.Element {
+  return (
+    <>
+      <p class="count" role="status">
+        {shown === all ? '' : `${count(shown)} of ${count(all)}`}
+      </p>
+      <input
+        type="search"
+        class="search"
+        aria-label="Search"
+        // A touch screen has no key to press.
+        placeholder={matchMedia('(hover: hover)').matches ? 'Search   ( / )' : 'Search'}
+        value={text}
+        onInput={({ currentTarget }) => onSearch(currentTarget.value)}
+        onKeyDown={(event) => onKey(event, event.currentTarget, onSearch)}
+      />
+    </>
+  );
+}
+
+function onKey(event: KeyboardEvent, search: HTMLInputElement, onSearch: SearchField['onSearch']): void {
+  if (event.key === 'ArrowDown' || event.key === 'Enter') {
+    event.preventDefault();
+    moveFocus('Home');
+  } else if (event.key === 'Escape') {
+    search.blur();
+    onSearch('');
+  }
+}
+
+/** Moves the keyboard focus to the field, and selects its text. */
+export function selectSearch(): void {
+  document.querySelector<HTMLInputElement>('.search')?.select();
+}
