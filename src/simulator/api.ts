@@ -106,7 +106,10 @@ export interface Simulator {
   move(server: string, sockets?: 'keep' | 'drop'): void;
   /** Overrides the socket address in credentials; undefined restores the real one. */
   advertise(server: string, address: string | undefined): void;
-  /** Suspends a server: it stops without `stopping`, and its sockets are dropped. */
+  /**
+   * Suspends a server: it stops without `stopping`, and its sockets are dropped. Calagopus stops it
+   * as if somebody had requested that, and its sockets stay open.
+   */
   suspend(server: string): void;
   unsuspend(server: string): void;
   /** Sets the state for which the panel responds with 409, without touching sockets. */

@@ -6,12 +6,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { json, type SimulatedAnswer, textsRefusal } from './answers.ts';
-import { type ApiContext, type ClientApiHost, listedAllocations, nodeName, readCount } from './client-api.ts';
+import { type ApiContext, type ClientApiHost, listedAllocations, readCount } from './client-api.ts';
 import { resourceUsage } from './frames.ts';
 import type { ApiGate } from './gate.ts';
 import { play } from './schedules.ts';
 import type { Conflict, PanelEndpoint } from './schema.ts';
-import { currentUsage, type SimulatedServer } from './server.ts';
+import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
 import { allows, signToken } from './tokens.ts';
 
 type ServerHandler = (
@@ -39,7 +39,8 @@ export function calagopusApi(host: ClientApiHost, gate: ApiGate): Hono<{ Binding
       const id = context.req.param('server') ?? '';
       const found = host.fleet.findById(id);
       const server = found !== undefined && hasAccess(host, found) ? found : undefined;
-      return gate.pass(context, { endpoint, server: found?.uuid ?? id }, async () =>
+      const node = found && nodeName(found);
+      return gate.pass(context, { endpoint, server: found?.uuid ?? id, node }, async () =>
         server === undefined ? textsRefusal(404, 'server not found') : handle(host, server, context),
       );
     };
@@ -49,17 +50,19 @@ export function calagopusApi(host: ClientApiHost, gate: ApiGate): Hono<{ Binding
   app.get('/api/client/account', (context) =>
     gate.pass(context, { endpoint: 'account' }, async () => json(200, { user: userDocument(host) })),
   );
-  app.get('/api/client/servers/nodes/:node/resources', (context) =>
-    gate.pass(
+  app.get('/api/client/servers/nodes/:node/resources', (context) => {
+    const id = context.req.param('node');
+    const one = host.fleet.all.find((server) => nodeUuid(server) === id);
+    return gate.pass(
       context,
-      { endpoint: 'resources' },
-      async () => forbidden(host, 'servers.read') ?? resources.ofNode(context.req.param('node')),
-    ),
-  );
+      { endpoint: 'resources', node: one && nodeName(one) },
+      async () => forbidden(host, 'servers.read') ?? resources.ofNode(id),
+    );
+  });
   app.get('/api/client/servers/:server/websocket', route('websocket', credentials));
   app.get(
     '/api/client/servers/:server/resources',
-    route('resources', (_, server) => conflictRefusal(server) ?? resources.of(server)),
+    route('resources', (_, server) => conflictRefusal(host, server) ?? resources.of(server)),
   );
   app.get('/api/client/servers/:server/backups', route('backups', backups));
   app.get('/api/client/servers/:server/schedules', route('schedules', schedules));
@@ -93,7 +96,12 @@ const CONFLICTS: Readonly<Partial<Record<Conflict, string>>> = {
   restoring_backup: 'server is restoring from a backup',
 };
 
-function conflictRefusal({ conflict }: SimulatedServer): SimulatedAnswer | undefined {
+/** Administrators have access to suspended servers, too (servers/_server_/mod.rs). */
+function conflictRefusal(
+  { settings }: ClientApiHost,
+  { conflict }: SimulatedServer,
+): SimulatedAnswer | undefined {
+  if (conflict === 'suspended' && settings.admin) return undefined;
   const text = conflict && CONFLICTS[conflict];
   return text === undefined ? undefined : textsRefusal(409, text);
 }
@@ -273,7 +281,7 @@ async function credentials(
 }
 
 function backups(host: ClientApiHost, server: SimulatedServer, context: ApiContext): SimulatedAnswer {
-  const refused = conflictRefusal(server) ?? forbidden(host, 'backups.read');
+  const refused = conflictRefusal(host, server) ?? forbidden(host, 'backups.read');
   if (refused !== undefined) return refused;
   return page(context, 'backups', server.backups, (backup) => ({
     uuid: uuidFor(`${backup.completed_at} ${backup.bytes}`),
@@ -295,7 +303,7 @@ function backups(host: ClientApiHost, server: SimulatedServer, context: ApiConte
 }
 
 function schedules(host: ClientApiHost, server: SimulatedServer, context: ApiContext): SimulatedAnswer {
-  const refused = conflictRefusal(server) ?? forbidden(host, 'schedules.read');
+  const refused = conflictRefusal(host, server) ?? forbidden(host, 'schedules.read');
   if (refused !== undefined) return refused;
   const { clock } = host;
   for (const schedule of server.schedules) play(schedule, clock.now());

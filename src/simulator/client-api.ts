@@ -26,7 +26,7 @@ import {
 } from './panel-kinds.ts';
 import { play, scheduleDocument } from './schedules.ts';
 import type { BackupSpec, PanelEndpoint } from './schema.ts';
-import { currentUsage, type SimulatedServer } from './server.ts';
+import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
 import type { SimulatorSettings } from './settings.ts';
 import { allows, signToken } from './tokens.ts';
 
@@ -69,7 +69,8 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
       const daemon = context.req.param('daemon');
       const found = host.fleet.findById(id);
       const server = found !== undefined && hasAccess(host, found) ? found : undefined;
-      return gate.pass(context, { endpoint, server: found?.uuid ?? id }, async () => {
+      const node = found && nodeName(found);
+      return gate.pass(context, { endpoint, server: found?.uuid ?? id, node }, async () => {
         const isPathKnown =
           daemon === undefined ? !(needsDaemon && hasDaemonPaths(host)) : hasDaemonPaths(host);
         if (!isPathKnown) return noRoute(context);
@@ -252,10 +253,6 @@ async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<
     object: 'list',
     data: server.schedules.map((schedule) => scheduleDocument(schedule, clock)),
   });
-}
-
-export function nodeName(server: SimulatedServer): string {
-  return server.nodeName ?? `node-${server.node + 1}`;
 }
 
 /** The lowest port assigned to a server whose spec has none. */

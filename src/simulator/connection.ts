@@ -315,7 +315,11 @@ export class ConsoleConnection {
   async #authenticate(token: string): Promise<void> {
     const { clock, faults, startedUnixMs, tokenKey } = this.#host;
     const { uuid } = this.#server;
-    const fault = faults.takeSocket(uuid, ['ignore-auth', 'jwt-error-on-auth', 'daemon-error-on-auth']);
+    const fault = faults.takeSocket(this.#server, [
+      'ignore-auth',
+      'jwt-error-on-auth',
+      'daemon-error-on-auth',
+    ]);
     if (fault?.kind === 'ignore-auth') return;
     if (fault?.kind === 'jwt-error-on-auth') {
       this.#sendError('jwt error', fault.text ?? EXPIRED_TEXT);
@@ -352,6 +356,6 @@ export class ConsoleConnection {
   }
 
   #sendStats(): void {
-    if (!this.#host.faults.isSilent(this.#server.uuid)) this.send(this.#host.statsFrame(this.#server));
+    if (!this.#host.faults.isSilent(this.#server)) this.send(this.#host.statsFrame(this.#server));
   }
 }

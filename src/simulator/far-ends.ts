@@ -17,6 +17,8 @@ export interface FarEnd {
    * invalid token.
    */
   readonly forgetsTokens: boolean;
+  /** It closes sockets of suspended servers, and opens none. */
+  readonly closesSuspended: boolean;
   /** Sockets of one address that may be open without a token. */
   readonly maxUnauthenticated: number;
   /** Its frames always have `args`, and a token's permissions are those of `auth success`. */
@@ -29,6 +31,7 @@ const WINGS: FarEnd = {
   checksOrigin: true,
   throttles: true,
   forgetsTokens: false,
+  closesSuspended: true,
   maxUnauthenticated: Number.POSITIVE_INFINITY,
   sendsPermissions: false,
 };
@@ -44,6 +47,7 @@ export const FAR_ENDS: Readonly<Record<PanelKind, FarEnd>> = {
     checksOrigin: false,
     throttles: false,
     forgetsTokens: true,
+    closesSuspended: false,
     maxUnauthenticated: 32,
     sendsPermissions: true,
   },

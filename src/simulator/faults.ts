@@ -1,6 +1,7 @@
-// Keeps the faults that were injected into a simulation and decides which call or socket gets one.
-
-import type { PanelEndpoint, RestFault, SocketFault } from './schema.ts';
+/** Keeps the faults that were injected into a simulation, and decides which call or socket gets one. */
+import type { CallTarget } from './gate.ts';
+import type { RestFault, SocketFault } from './schema.ts';
+import { nodeName, type SimulatedServer } from './server.ts';
 
 /** An active fault; its server, if it has one, is a UUID. */
 interface Armed<Fault> {
@@ -37,46 +38,58 @@ export class Faults {
   }
 
   /** The fault that applies to this call, if any. */
-  takeRest(
-    endpoint: PanelEndpoint | 'other',
-    server: string | undefined,
-    page?: number,
-  ): RestFault | undefined {
+  takeRest(call: CallTarget, page?: number): RestFault | undefined {
     return take(
       this.#rest,
       (fault) =>
-        (fault.endpoint === undefined || fault.endpoint === endpoint) &&
-        (fault.server === undefined || fault.server === server) &&
+        (fault.endpoint === undefined || fault.endpoint === call.endpoint) &&
+        affects(fault, call) &&
         (fault.page === undefined || fault.page === page),
     );
   }
 
   /** The fault of one of these kinds that applies to a server's socket, if any. */
-  takeSocket(server: string, kinds: readonly SocketFault['kind'][]): SocketFault | undefined {
-    return take(
-      this.#sockets,
-      (fault) => kinds.includes(fault.kind) && (fault.server === undefined || fault.server === server),
-    );
+  takeSocket(server: FaultyServer, kinds: readonly SocketFault['kind'][]): SocketFault | undefined {
+    const place = placeOf(server);
+    return take(this.#sockets, (fault) => kinds.includes(fault.kind) && affects(fault, place));
   }
 
   /** Whether this server's sockets get no stats. */
-  isSilent(server: string): boolean {
+  isSilent(server: FaultyServer): boolean {
     return this.#isLasting('silence', server);
   }
 
   /** Whether this server's statistics are frozen. */
-  isFrozen(server: string): boolean {
+  isFrozen(server: FaultyServer): boolean {
     return this.#isLasting('frozen-stats', server);
   }
 
   /** Whether each of this server's statuses is followed by a `stats` frame with the previous state. */
-  isLate(server: string): boolean {
+  isLate(server: FaultyServer): boolean {
     return this.#isLasting('late-stats', server);
   }
 
-  #isLasting(kind: SocketFault['kind'], uuid: string): boolean {
-    return this.#lasting.some((fault) => fault.kind === kind && (fault.server ?? uuid) === uuid);
+  #isLasting(kind: SocketFault['kind'], server: FaultyServer): boolean {
+    if (this.#lasting.length === 0) return false;
+    const place = placeOf(server);
+    return this.#lasting.some((fault) => fault.kind === kind && affects(fault, place));
   }
+}
+
+/** What a fault may be limited to; a node's list is a call of its node, and of no server. */
+type Place = Pick<CallTarget, 'server' | 'node'>;
+
+type FaultyServer = Pick<SimulatedServer, 'uuid' | 'node' | 'nodeName'>;
+
+function placeOf(server: FaultyServer): Place {
+  return { server: server.uuid, node: nodeName(server) };
+}
+
+function affects(fault: Place, { server, node }: Place): boolean {
+  return (
+    (fault.server === undefined || fault.server === server) &&
+    (fault.node === undefined || fault.node === node)
+  );
 }
 
 function take<Fault>(armed: Armed<Fault>[], matches: (fault: Fault) => boolean): Fault | undefined {

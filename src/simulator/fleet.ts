@@ -164,8 +164,7 @@ export class SimulatedFleet {
     let last = before.state;
     for (const state of passed) {
       this.broadcast(server, this.#frame('status', [state]));
-      if (this.#faults.isLate(server.uuid))
-        this.broadcast(server, this.#statsFrame(server, last, before.usage));
+      if (this.#faults.isLate(server)) this.broadcast(server, this.#statsFrame(server, last, before.usage));
       last = state;
     }
     if (passed.at(-1) === 'offline') this.#broadcastStats(server);
@@ -251,7 +250,7 @@ export class SimulatedFleet {
     const now = this.#clock.now();
     this.#backUp(server, now);
     if (diesNow(server.game, now, server.profile.crashEveryMs)) this.#die(server);
-    if (server.game.state === 'offline' || this.#faults.isFrozen(server.uuid)) return;
+    if (server.game.state === 'offline' || this.#faults.isFrozen(server)) return;
     server.game = advance(server.game, now, server.profile, server.random);
     if (!this.#talkers.has(server)) this.#talk([server], this.#ticker.intervalMs);
     this.#broadcastStats(server);
@@ -272,7 +271,7 @@ export class SimulatedFleet {
   }
 
   #broadcastStats(server: SimulatedServer): void {
-    if (server.connections.size === 0 || this.#faults.isSilent(server.uuid)) return;
+    if (server.connections.size === 0 || this.#faults.isSilent(server)) return;
     this.broadcast(server, this.statsFrame(server));
   }
 

@@ -28,10 +28,13 @@ export interface GateHost {
   readonly stopped: AbortSignal;
 }
 
-/** The endpoint of a call, and its server (the UUID, or the requested id if there is no such server). */
+/** What a call is about. */
 export interface CallTarget {
   readonly endpoint: PanelEndpoint | 'other';
-  readonly server?: string;
+  /** The UUID, or the requested id if there is no such server. */
+  readonly server?: string | undefined;
+  /** The name of its node, or of the one whose servers it lists. */
+  readonly node?: string | undefined;
 }
 
 /** Which keys an API knows, and which of them it refuses. */
@@ -88,7 +91,7 @@ export class ApiGate {
       this.#limit(target) ?? (hasOwnForm ? this.#refuseInTexts(context, target) : this.#refuseKey(context));
     if (limited !== undefined) return sendLimited(limited);
     const page = Number(context.req.query('page') ?? 1);
-    const fault = faults.takeRest(target.endpoint, target.server, page);
+    const fault = faults.takeRest(target, page);
     return fault === undefined
       ? sendLimited(await endpoint())
       : this.#applyFault(fault, context, sendLimited, endpoint);

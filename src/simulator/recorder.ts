@@ -19,7 +19,9 @@ export interface CallRecord {
   readonly at: number;
   readonly endpoint: PanelEndpoint | 'other';
   /** The server's UUID, or the requested id if there is no such server; absent for the server list. */
-  readonly server?: string;
+  readonly server?: string | undefined;
+  /** The name of the server's node, or of the one whose servers are listed. */
+  readonly node?: string | undefined;
   readonly method: string;
   readonly status: number;
 }

@@ -152,11 +152,14 @@ export const endpointSchema = z.enum([
 
 /** A server by uuid, short id or name. */
 const server = z.string().optional();
+/** A node by its name in the server list: only its servers, and the calls that list them. */
+const node = z.string().optional();
 /** How many times the fault applies; without it, until faults are cleared. */
 const times = z.int().positive().optional();
 const restScope = {
   endpoint: endpointSchema.optional(),
   server,
+  node,
   times,
   /** Only calls for this page of a list. */
   page: z.int().positive().optional(),
@@ -183,7 +186,7 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('drop'), ...restScope }),
 ]);
 
-const socketScope = { server, times };
+const socketScope = { server, node, times };
 
 /**
  * Faults of sockets that are opened from now on; those from `silence` on also affect open ones, and
@@ -211,14 +214,14 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('jwt-error-on-auth'), ...socketScope, text: z.string().optional() }),
   /** A node's message for a token that it can't verify. */
   z.strictObject({ kind: z.literal('daemon-error-on-auth'), ...socketScope, text: z.string().optional() }),
-  z.strictObject({ kind: z.literal('silence'), server }),
+  z.strictObject({ kind: z.literal('silence'), server, node }),
   /**
    * The node's statistics have frozen: no `stats` arrive unrequested, and the response to
    * `send stats` always has the same numbers.
    */
-  z.strictObject({ kind: z.literal('frozen-stats'), server }),
+  z.strictObject({ kind: z.literal('frozen-stats'), server, node }),
   /** Each `status` is immediately followed by a `stats` frame with the previous state. */
-  z.strictObject({ kind: z.literal('late-stats'), server }),
+  z.strictObject({ kind: z.literal('late-stats'), server, node }),
 ]);
 
 /** An action on the sockets that are currently open: one server's, or all. */

@@ -188,3 +188,8 @@ export function gameTraits(
 export function currentUsage(server: SimulatedServer): GameUsage {
   return reported(server.game.usage, server.pin);
 }
+
+/** The name of its node in the server list. */
+export function nodeName({ nodeName: given, node }: Pick<SimulatedServer, 'node' | 'nodeName'>): string {
+  return given ?? `node-${node + 1}`;
+}

@@ -8,6 +8,7 @@ import { APPLICATION_KEYS, applicationApi } from './application-api.ts';
 import { calagopusApi } from './calagopus-api.ts';
 import { clientApi } from './client-api.ts';
 import { controlApi } from './control-api.ts';
+import { FAR_ENDS } from './far-ends.ts';
 import { GamePort, playersAt } from './game-port.ts';
 import { ApiGate } from './gate.ts';
 import { Listener } from './listener.ts';
@@ -26,7 +27,7 @@ import type {
   SocketFault,
   UsagePin,
 } from './schema.ts';
-import { currentUsage, type SimulatedServer } from './server.ts';
+import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
 import {
   changedSettings,
   initialSettings,
@@ -219,8 +220,9 @@ class SimulatedPanel implements Simulator {
   suspend(ref: string): void {
     const server = this.#find(ref);
     server.conflict = 'suspended';
-    dropSockets(server);
-    this.#shared.fleet.apply(server, 'kill');
+    const { closesSuspended } = FAR_ENDS[this.#shared.settings.panel];
+    if (closesSuspended) dropSockets(server);
+    this.#shared.fleet.apply(server, closesSuspended ? 'kill' : 'stop');
   }
 
   unsuspend(ref: string): void {
@@ -320,8 +322,11 @@ class SimulatedPanel implements Simulator {
   }
 
   /** The same fault with its server's UUID in place of a short id or name. */
-  #resolved<Fault extends { server?: string | undefined }>(fault: Fault): Fault {
-    return fault.server === undefined ? fault : { ...fault, server: this.#find(fault.server).uuid };
+  #resolved<Fault extends { server?: string | undefined; node?: string | undefined }>(fault: Fault): Fault {
+    const { server, node } = fault;
+    if (node !== undefined && this.#shared.fleet.all.every((one) => nodeName(one) !== node))
+      throw new Error(`no node "${node}": expected a name from the server list`);
+    return server === undefined ? fault : { ...fault, server: this.#find(server).uuid };
   }
 
   #checkTokens(): void {

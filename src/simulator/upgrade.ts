@@ -64,7 +64,7 @@ export function handleUpgrade(
 
 /** Applies an active fault to the upgrade; returns whether there was one. */
 function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
-  const fault = host.faults.takeSocket(server.uuid, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
+  const fault = host.faults.takeSocket(server, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
     const { status, body = 'refused\n', location, headers } = fault;
     refuse(socket, status, body, { ...headers, ...(location !== undefined && { Location: location }) });
@@ -76,11 +76,11 @@ function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: D
 
 /** Ends connections that a fault ends right after opening. */
 function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleConnection): void {
-  if (server.conflict === 'suspended') {
+  if (server.conflict === 'suspended' && FAR_ENDS[host.settings.panel].closesSuspended) {
     connection.close(4409, 'server is suspended');
     return;
   }
-  const fault = host.faults.takeSocket(server.uuid, ['close-on-open', 'half-open-on-open']);
+  const fault = host.faults.takeSocket(server, ['close-on-open', 'half-open-on-open']);
   if (fault?.kind === 'close-on-open') connection.close(fault.code, fault.reason ?? '');
   if (fault?.kind === 'half-open-on-open') connection.freeze();
 }
