@@ -38,6 +38,8 @@ export interface SceneOptions {
   readonly settings?: readonly string[];
   /** The collection mode of the affected server. */
   readonly mode?: CollectionMode;
+  /** Other servers that are only polled. */
+  readonly polled?: readonly string[];
   /** Puts the panel's API, the affected server's node and the neighbors' node each behind a simulated network. */
   readonly networks?: boolean;
   /** Sends the panel's calls and sockets through a forward proxy, which resolves every name. */
@@ -144,8 +146,9 @@ export class Stage {
   }
 
   configuration(): string {
-    const { settings = [], mode = 'auto', proxied = false } = this.#options;
-    const modeOf = (name: string) => (name === TARGET ? mode : 'auto');
+    const { settings = [], mode = 'auto', polled = [], proxied = false } = this.#options;
+    const modes = new Map([[TARGET, mode], ...polled.map((name) => [name, 'poll'] as const)]);
+    const modeOf = (name: string) => modes.get(name) ?? 'auto';
     const proxy = proxied ? [`proxy_url: http://127.0.0.1:${this.networks.proxy.port}`] : [];
     const entry = (name: string, url: string, panel: Simulator, lines: readonly string[]) => [
       `  - name: ${name}`,

@@ -1,11 +1,118 @@
+import { expect } from 'vitest';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { RestFault } from '../../../src/simulator/schema.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
-import { loseToken } from '../../support/fault-scene.ts';
-import { TARGET } from '../../support/fault-stage.ts';
-import { TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
+import { loseToken, type Scene } from '../../support/fault-scene.ts';
+import { NEIGHBORS, TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
+import type { Scraped } from '../../support/scrape-watch.ts';
+import { POLL_INTERVAL_MS, REQUEST_TIMEOUT_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
 const CALAGOPUS: SimulatorOptions = { panel: 'calagopus', rateLimitPerMinute: 720 };
+
+/** Polled servers of the affected one's node, and of another. */
+const SIBLINGS = ['sibling-1', 'sibling-2'];
+const DISTANT = ['distant-1', 'distant-2', 'distant-3'];
+
+/** Two nodes whose servers are polled together. */
+const TWO_NODES: FaultRow['scene'] = {
+  mode: 'poll',
+  polled: [...SIBLINGS, ...DISTANT],
+  panel: {
+    ...CALAGOPUS,
+    servers: [
+      { name: TARGET, uuid: TARGET_UUID },
+      ...SIBLINGS.map((name) => ({ name })),
+      ...[...DISTANT, ...NEIGHBORS].map((name) => ({ name, node: 'node-2' })),
+    ],
+  },
+};
+
+/** How the calls of a node's list ended since the record was cleared, and those of its servers. */
+function pollsOf({ panel }: Scene, node: string) {
+  const calls = panel.record.calls.filter((call) => call.endpoint === 'resources' && call.node === node);
+  const [lists, own] = [true, false].map((isList) =>
+    calls.filter(({ server }) => (server === undefined) === isList).map(({ status }) => status),
+  );
+  return { lists, own };
+}
+
+function hasFreshValues(scraped: Scraped, servers: readonly string[]): void {
+  for (const server of servers) {
+    expect(scraped.value('gameserver_collection_up', { server }), server).toBe(1);
+    expect(scraped.value('gameserver_memory_usage_bytes', { server }), server).toBeGreaterThan(0);
+  }
+}
+
+function expectOtherNodePolledTogether(scraped: Scraped, scene: Scene): void {
+  hasFreshValues(scraped, DISTANT);
+  expect(scraped.value('gameserver_node_up', { panel: 'main', node: 'node-2' })).toBe(1);
+  const { lists, own } = pollsOf(scene, 'node-2');
+  expect(new Set(lists)).toEqual(new Set([200]));
+  expect(own).toEqual([]);
+}
+
+/** What happens to the calls for a node's list, and those for each of its servers. */
+function arrange(fault: Pick<RestFault, 'kind' | 'times'> & Partial<RestFault>): FaultRow['arrange'] {
+  return ({ panel }) => {
+    panel.record.clear();
+    panel.failRest({ ...fault, endpoint: 'resources', node: 'node-1' } as RestFault);
+  };
+}
+
+const LIST_FAULTS = [
+  ['that hangs', { kind: 'hang' }, 0, 'node_silent', /no response/],
+  [
+    'answered with 500',
+    { kind: 'refuse', status: 500, detail: 'internal server error' },
+    500,
+    'node_error',
+    /\/resources returned 500/,
+  ],
+] as const satisfies readonly (readonly [string, Partial<RestFault>, number, CauseCode, RegExp])[];
+
+/** The panel gets the responses for a node's list, and for each of its servers, from the node at once. */
+const NODE_ROWS = LIST_FAULTS.map(
+  ([what, fault, status, cause, log]): FaultRow => ({
+    name: `Calagopus: a node's list ${what}, as do calls for its servers`,
+    scene: TWO_NODES,
+    arrange: arrange(fault),
+    during: { ...DARK, condition: 'mixed' },
+    shows: (scraped, scene) => {
+      expect(scraped.value('gameserver_node_up', { panel: 'main', node: 'node-1' })).toBe(0);
+      const { lists, own = [] } = pollsOf(scene, 'node-1');
+      expect(lists).toEqual([status]);
+      expect(new Set(own)).toEqual(new Set([status]));
+      expectOtherNodePolledTogether(scraped, scene);
+    },
+    cause,
+    log,
+    lift: ({ panel }) => panel.clearFaults(),
+    after: POLLED,
+    recoveryMs: TRIAL_GAP_MS + POLL_INTERVAL_MS,
+  }),
+);
+
+/** Only the list fails: its servers have their values from calls of their own. */
+const LIST_ROWS = LIST_FAULTS.map(
+  ([what, fault, status]): FaultRow => ({
+    name: `Calagopus: a node's list ${what}, and calls for its servers work`,
+    scene: TWO_NODES,
+    arrange: arrange({ ...fault, times: 1 }),
+    during: POLLED,
+    shows: (scraped, scene) => {
+      hasFreshValues(scraped, [TARGET, ...SIBLINGS]);
+      expect(scraped.value('gameserver_node_up', { panel: 'main', node: 'node-1' })).toBe(1);
+      const { lists, own = [] } = pollsOf(scene, 'node-1');
+      expect(lists).toEqual([status]);
+      expect(own.length).toBeGreaterThanOrEqual(1 + SIBLINGS.length);
+      expectOtherNodePolledTogether(scraped, scene);
+    },
+    after: POLLED,
+    recoveryMs: REQUEST_TIMEOUT_MS,
+  }),
+);
 
 /** Faults of a Calagopus panel and its daemon, whose responses and sockets are their own. */
 export const CALAGOPUS_ROWS: readonly FaultRow[] = [
@@ -54,4 +161,6 @@ export const CALAGOPUS_ROWS: readonly FaultRow[] = [
     lift: ({ panel }) => panel.acceptKey(panel.apiKey),
     recoveryMs: TRIAL_GAP_MS + TOKENS_MS,
   }),
+  ...NODE_ROWS,
+  ...LIST_ROWS,
 ];
