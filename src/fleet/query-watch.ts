@@ -13,33 +13,9 @@ import type { QueryPolicy } from '../query/allowed-addresses.ts';
 import { type AskOptions, askPlayers } from '../query/ask.ts';
 import { queryPlace } from '../query/place.ts';
 import { QUERY_FAILURES, type Way } from '../query/query-model.ts';
+import { patienceMs, QUERY_SEATS, restsAfter, SILENT_SEATS } from './query-pace.ts';
 import { serverFields } from './server-events.ts';
 import type { ServerRecord } from './server-record.ts';
-
-/** Concurrent queries of a panel. */
-export const QUERY_SEATS = 32;
-
-/**
- * Seats for servers that didn't respond to their last query: unresponsive servers must never delay
- * the others.
- */
-export const SILENT_SEATS = QUERY_SEATS / 4;
-
-/** A server that doesn't respond is queried less and less often, down to once in this time. */
-export const LONGEST_BACKOFF_MS = 5 * 60_000;
-
-/**
- * A game may load for minutes: at the beginning of a run, it is queried at least once in this time.
- */
-export const LOADING_MS = 20 * 60_000;
-const LONGEST_LOADING_BACKOFF_MS = 60_000;
-
-/**
- * A query that takes longer than this, and than a multiple of the last response's time, is repeated
- * in a seat for silent servers.
- */
-const SHORTEST_PATIENCE_MS = 1_000;
-const PATIENCE_FACTOR = 4;
 
 /** How a query ended; it is skipped if the server stopped while it waited for a seat. */
 type QueryEnd = 'answered' | 'failed' | 'overdue' | 'skipped';
@@ -57,14 +33,6 @@ interface RunHistory {
   tookMs: number;
   /** The earliest way that has led to a response. */
   earliest?: Way | undefined;
-}
-
-/**
- * How many intervals pass without a query after this many consecutive queries without a response.
- */
-export function restsAfter(failures: number, intervalMs: number, longestMs: number): number {
-  const most = Math.max(1, Math.floor(longestMs / intervalMs));
-  return Math.min(2 ** (failures - 1), most) - 1;
 }
 
 /** What a panel's queries need. */
@@ -185,21 +153,19 @@ export class QueryWatch {
   async #query(queries: Queries, history: RunHistory): Promise<void> {
     const { clock } = this.#options;
     const { signal } = queries.scope;
-    const patienceMs = Math.max(SHORTEST_PATIENCE_MS, history.tookMs * PATIENCE_FACTOR);
     const late = () => new Error('the query takes too long');
     const attempt = async (longestMs: number): Promise<QueryEnd> => {
       if (this.#queriedRun(queries.server) !== history.run) return 'skipped';
       return bounded({ clock, signal }, longestMs, late, (scope) => this.#ask(queries, history, scope));
     };
     const inSeat = (longestMs: number) => this.#seats.add(() => attempt(longestMs), { signal });
-    let end = history.failures === 0 ? await inSeat(patienceMs) : 'overdue';
+    let end = history.failures === 0 ? await inSeat(patienceMs(history.tookMs)) : 'overdue';
     if (end === 'overdue') end = await this.#silent.add(() => inSeat(Number.POSITIVE_INFINITY), { signal });
     if (end === 'answered') history.failures = 0;
     if (end !== 'failed') return;
     history.failures += 1;
-    const isLoading = clock.now() - history.since < LOADING_MS;
-    const longestMs = isLoading ? LONGEST_LOADING_BACKOFF_MS : LONGEST_BACKOFF_MS;
-    history.rests = restsAfter(history.failures, queries.settings.intervalMs, longestMs);
+    const { intervalMs } = queries.settings;
+    history.rests = restsAfter(history.failures, intervalMs, clock.now() - history.since);
   }
 
   /** Queries the server once; an abort withdraws the query, whose result then doesn't count. */

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 
 /** What these folders test has no name of a file: documents, what operators copy, any input, and the source as a whole. */
@@ -13,13 +12,13 @@ const ELSEWHERE = new Map([
 
 const hasFile = (path: string) => ['.ts', '.tsx', '.mjs'].some((extension) => existsSync(path + extension));
 
-/** Tests in a folder without a file of their name: `a/b.test.ts`, or any file in the folder `a/b`, tests `a/b.ts`. */
+/** Tests in a folder without a file of their name: `a/b.test.ts` tests `a/b.ts`. */
 function strays(folder: string): readonly string[] {
   const root = ELSEWHERE.get(folder) ?? `src/${folder}`;
   return readdirSync(`test/unit/${folder}`, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.test\.tsx?$/.test(file))
     .map((file) => `${root}/${file.replace(/\.test\.tsx?$/, '')}`)
-    .filter((path) => !hasFile(path) && !hasFile(dirname(path)));
+    .filter((path) => !hasFile(path));
 }
 
 const ENTRIES = readdirSync('test/unit').filter((name) => !OF_RULES.has(name));

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServerTarget } from '../../../../src/domain/server.ts';
-import type { FleetSettings, PanelFleet } from '../../../../src/fleet/panel-fleet.ts';
-import { PanelError } from '../../../../src/panel/panel-error.ts';
+import { SocketLimit } from '../../../src/app/socket-limit.ts';
+import { type ServerTarget } from '../../../src/domain/server.ts';
+import { type FleetSettings, type PanelFleet } from '../../../src/fleet/panel-fleet.ts';
+import { PanelError } from '../../../src/panel/panel-error.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   FakeSocket,
   FleetBench,
@@ -9,8 +11,8 @@ import {
   SETTINGS,
   servers,
   socketsOpenedBy,
-} from '../../../support/fleet-bench.ts';
-import { listed } from '../../../support/listed.ts';
+} from '../../support/fleet-bench.ts';
+import { listed } from '../../support/listed.ts';
 
 const MINUTE = 60_000;
 
@@ -229,5 +231,109 @@ describe('another way to the panel', () => {
     fleet.accessChanged(bench.access);
     await clock.advance(MINUTE);
     expect(bench.sockets).toEqual([]);
+  });
+});
+
+describe('few descriptors', () => {
+  const SERVERS = 20;
+
+  /** A limit with room for this many sockets of one panel. */
+  function limitFor(sockets: number): SocketLimit {
+    const one = new SocketLimit(100);
+    one.require(0, () => undefined);
+    return new SocketLimit(100 - one.sockets + sockets);
+  }
+
+  describe('a fleet with more servers than the process can open sockets', () => {
+    let bench: FleetBench;
+    let fleet: PanelFleet;
+
+    beforeEach(() => {
+      bench = new FleetBench();
+      bench.gateway.limitPerMinute = 6_000;
+      bench.socketLimit = limitFor(4);
+      fleet = bench.create(servers(SERVERS));
+    });
+
+    it('streams the first servers of the list, however often a server is renamed or blocked', async () => {
+      fleet.start();
+      await bench.clock.advance(60_000);
+      expect(bench.streamed()).toEqual(['a', 'b', 'c', 'd']);
+      fleet.configure({ ...SETTINGS, servers: servers(SERVERS, { name: 'renamed' }) });
+      await bench.clock.advance(60_000);
+      expect(bench.sockets).toHaveLength(4);
+      const [first, ...others] = servers(SERVERS);
+      if (first === undefined) throw new Error('no server');
+      fleet.configure({ ...SETTINGS, servers: [{ ...first, mode: 'poll' }, ...others] });
+      await bench.clock.advance(60_000);
+      expect(new Set(bench.streamed())).toEqual(new Set(['b', 'c', 'd', 'e']));
+      expect(bench.sockets).toHaveLength(5);
+    });
+
+    it('gives every server its socket back when servers are removed', async () => {
+      fleet.start();
+      await bench.clock.advance(60_000);
+      fleet.configure({ ...SETTINGS, servers: servers(SERVERS).slice(-4) });
+      await bench.clock.advance(60_000);
+      expect(new Set(bench.streamed())).toEqual(new Set(['q', 'r', 's', 't']));
+      expect(fleet.reading().problems).toEqual([]);
+    });
+  });
+});
+
+describe('many servers', () => {
+  const SERVERS = 1_000;
+  const many = Array.from({ length: SERVERS }, (_, index) => named(String(10_000_000 + index)));
+
+  function largeFleet(): { bench: FleetBench; fleet: PanelFleet } {
+    const bench = new FleetBench();
+    bench.gateway.limitPerMinute = 100_000;
+    bench.gateway.isPinned = true;
+    return { bench, fleet: bench.create(many) };
+  }
+
+  const conditions = ({ records }: PanelFleet) => records.map(({ status }) => status.condition);
+
+  describe('a large fleet', () => {
+    it('starts its sessions in batches', async () => {
+      const { bench, fleet } = largeFleet();
+      fleet.start();
+      expect(bench.gateway.calls.length).toBeLessThan(200);
+      expect(fleet.records).toHaveLength(SERVERS);
+      await eventually(() => expect(bench.gateway.calls).toHaveLength(SERVERS));
+      await bench.clock.advance(1_000);
+      expect(new Set(conditions(fleet))).toEqual(new Set(['streaming']));
+      await fleet.stop();
+    });
+
+    it('stopped during the start begins nothing more, and shows every server as stopped', async () => {
+      const { bench, fleet } = largeFleet();
+      fleet.start();
+      const calls = bench.gateway.calls.length;
+      await fleet.stop();
+      await bench.clock.advance(1_000);
+      expect(bench.gateway.calls).toHaveLength(calls);
+      expect(bench.streamed()).toEqual([]);
+      expect(bench.clock.pending).toBe(0);
+      expect(new Set(conditions(fleet))).toEqual(new Set(['stopped']));
+    });
+
+    it('shows servers that have not been started as waiting, whatever the panel reports meanwhile', async () => {
+      const { bench, fleet } = largeFleet();
+      fleet.start();
+      bench.gateway.becomes('up');
+      expect(fleet.records.at(-1)?.status.condition).toBe('waiting');
+      await fleet.stop();
+    });
+
+    it('applies a new list that arrives during the start', async () => {
+      const { bench, fleet } = largeFleet();
+      fleet.start();
+      fleet.configure({ ...SETTINGS, servers: many.slice(0, 500) });
+      const allStream = () => conditions(fleet).every((condition) => condition === 'streaming');
+      while (!allStream()) await bench.clock.advance(10);
+      expect(bench.streamed()).toHaveLength(500);
+      await fleet.stop();
+    });
   });
 });

@@ -1,19 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ServerTarget } from '../../../../src/domain/server.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
 import {
   LOADING_MS,
   LONGEST_BACKOFF_MS,
   QUERY_SEATS,
-  type QueriedServer,
-  QueryWatch,
   restsAfter,
   SILENT_SEATS,
-} from '../../../../src/fleet/query-watch.ts';
-import type { Answer } from '../../../../src/query/query-model.ts';
-import { collectingLogger } from '../../../support/logger.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-import { target } from '../../../support/targets.ts';
+} from '../../../src/fleet/query-pace.ts';
+import { type QueriedServer, QueryWatch } from '../../../src/fleet/query-watch.ts';
+import type { Answer } from '../../../src/query/query-model.ts';
+import { collectingLogger } from '../../support/logger.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -202,7 +201,11 @@ describe('a server that does not respond', () => {
     [500, LONGEST_BACKOFF_MS, 0],
     [500, 2 * LONGEST_BACKOFF_MS, 0],
   ])('is not queried after %i failures with an interval of %i ms for %i intervals', (failures, ms, rests) => {
-    expect(restsAfter(failures, ms, LONGEST_BACKOFF_MS)).toBe(rests);
+    expect(restsAfter(failures, ms, LOADING_MS)).toBe(rests);
+  });
+
+  it('is queried once a minute at least while it may be loading', () => {
+    expect(restsAfter(5_000, 30_000, LOADING_MS - 1)).toBe(1);
   });
 });
 
