@@ -58,10 +58,9 @@ function hostProblem(
 }
 
 /**
- * Resolves the names of a panel's nodes. A name is rejected if any of its addresses is forbidden:
- * checking the name alone would let a hostile panel reach whatever listens there. Names may lead
- * anywhere if the operator listed them in `socket_hosts`, and to local addresses if the panel is on
- * this machine.
+ * Resolves the names of a panel's nodes, except to forbidden addresses: `node.example.com` could
+ * lead a hostile panel to 169.254.169.254. Names in `socket_hosts` may lead anywhere, and the nodes
+ * of a panel on this machine to local addresses.
  */
 export function guardedNames(
   { panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>,

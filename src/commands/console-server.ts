@@ -120,10 +120,9 @@ export const panelServers = (panel: PanelConfig) =>
 type Chosen = ReturnType<typeof panelServers>[number];
 
 /**
- * The server with this id, short or full, or this name; throws a CommandFailure if there are
- * several. Among the servers of one panel, an id takes precedence over a name. Among several panels
- * it doesn't, because whoever names servers on one of them could otherwise intercept an id of
- * another, or the reverse.
+ * The server with this id, short or full, or name; throws a CommandFailure if there are several. An
+ * id goes before a name only within a panel: a server of another panel that is named `1a7ce997`
+ * could otherwise be taken for that one, or the reverse.
  */
 export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen | undefined {
   const identified = servers.filter((one) => hasId(one.target, wanted));

@@ -17,11 +17,9 @@ interface ServerProblem {
 const [BOTH, EXPORTER, RULES] = [['exporter', 'rules'], ['exporter'], ['rules']] as const;
 
 /**
- * Every problem of a server, most urgent first. Its code is the value of `attention` in `/api/v1`
- * and of the label `problem` of recorded series.
- *
- * Only the exporter knows why a server stopped, and what nobody decided; only the rules look back
- * over hours.
+ * Every problem of a server, most urgent first, by its code in `/api/v1` and in recorded series.
+ * Only the exporter knows why a server stopped; only the rules look back over hours, as for
+ * `disk_filling`.
  */
 export const SERVER_PROBLEMS = {
   crashed: {

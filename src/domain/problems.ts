@@ -1,10 +1,8 @@
 // A problem: the code of its cause, from a closed list, beside what happened.
 
 /**
- * The codes of all causes, by what they concern: one server, every server of a node, a panel as a
- * whole, its API key, or the exporter. They are the values of `cause` in the log, in `/api/v1`, in
- * doctor's JSON and in the labels of metrics. `src/diagnosis` has the texts about each, and the
- * compiler rejects a code without them.
+ * The codes of all causes, by what they concern, as the log, `/api/v1`, doctor and the metrics have
+ * them. `src/diagnosis` has the texts about each; the compiler rejects a code without them.
  */
 export interface CauseCodes {
   readonly server:

@@ -9,10 +9,9 @@ import type { ServerState } from './power-states.ts';
 export type SampleSource = 'socket' | 'poll';
 
 /**
- * The content of one `stats` frame or one resources response about a server, in base units; NaN
- * stands for a value that the panel didn't send, or sent in an unusable form. Decoders fill the
- * same object again and again, because a new one for each of 10,000 frames a second would be too
- * much garbage (see bench/RESULTS.md).
+ * The content of one `stats` frame or resources response, in base units; NaN stands for a value
+ * that can't be used. Decoders fill the same object each time: a new one for each of 10,000 frames
+ * a second would be too much garbage (bench/RESULTS.md).
  */
 export class Sample {
   state: ServerState | undefined;

@@ -9,10 +9,9 @@ import { counted, NAMES_SHOWN } from '../text/sentences.ts';
 import type { CompiledRules } from './discover-rules.ts';
 
 /**
- * Merges the configured servers, completed from the server list, with the listed servers that the
- * rules add; without rules none is added. Above `maxServers`, the first by UUID are added. No
- * identifier occurs twice, since it distinguishes the series: among servers that share one, the
- * configured one wins, then the first by UUID.
+ * Merges the configured servers with the listed ones that the rules add: the first `maxServers` by
+ * UUID. Of two with the identifier `1a7ce997`, which distinguishes their series, the configured one
+ * is kept, or else the first by UUID.
  */
 export function mergeTargets(
   configured: readonly ServerTarget[],

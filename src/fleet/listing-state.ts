@@ -36,10 +36,9 @@ const WALKS_TO_VANISH = 3;
 const SHORT_FOR_MS = 30 * 60_000;
 
 /**
- * The state after a walk; pure. A server is gone once three complete walks in a row did not find
- * it, or one if its own calls return
- * 404. A walk that finds none, or less than half, of the servers that were found before counts only
- * once such walks have lasted for half an hour.
+ * The state after a walk; pure. A server is gone after three complete walks without it, or one if
+ * its own calls return 404. Of 40 servers that were found before, a list of 19, or none, counts
+ * only once such walks have lasted for half an hour.
  */
 export function afterWalk(
   before: ListingState,

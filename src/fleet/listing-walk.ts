@@ -39,10 +39,9 @@ export interface ListingWalk {
 }
 
 /**
- * Reads every page of a server list, one after the other, until the signal aborts. Pages have no
- * stable order, so a server may be on two of them: it counts once. Never rejects: what was found
- * before a failure is kept. A server that is listed as it is known is the same object, so that
- * nothing has to compare it again.
+ * Reads every page of a server list, until a page fails or the signal aborts; never rejects. A
+ * server that two pages have counts once: they have no stable order. One that is listed as it is
+ * known is the same object, so that nothing compares it again.
  */
 export async function walkListing(
   read: (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>,

@@ -172,10 +172,9 @@ export class Members {
   }
 
   /**
-   * Begins again with the servers that have no data, or, with another access to sockets, with all:
-   * open ones may no longer be as they should. `forget` ends what is blamed while they rest:
-   * before, that would wake them, and a call that is withdrawn counts as a call for a token; after,
-   * they would still be held.
+   * Begins again with the servers that have no data, or with all if sockets are opened otherwise.
+   * `forget` ends outages in between: before, that would wake sessions whose tokens are then
+   * withdrawn but count; after, the new attempts would be held.
    */
   retry(forget: () => void, sockets?: SocketAccess): void {
     this.#sessions.sockets = sockets ?? this.#sessions.sockets;

@@ -40,9 +40,8 @@ type Stopped = Pick<LastStop, 'at'> & Partial<LastStop>;
 type Change = Stopped & { readonly state: ServerState };
 
 /**
- * The last two hours of one server, written as its samples arrive. Everything that is shown of its
- * past is a view of them: charts, peaks, network rates, the strip of its states with the time in
- * each, and its state changes and unwanted stops. Instants are monotonic milliseconds; NaN stands
+ * The last two hours of one server, written as its samples arrive; charts, peaks, rates, the strip,
+ * state changes and unwanted stops are views of it. Instants are monotonic milliseconds; NaN stands
  * for unknown.
  */
 export class ServerHistory {
@@ -76,10 +75,9 @@ export class ServerHistory {
   }
 
   /**
-   * Records an accepted sample, the state that it shows, and whether the server is off although it
-   * should run; without a newer sample, nothing is known after `freshForMs`. `players` is undefined
-   * unless the game is queried and responds; the server was at its CPU limit for `saturatedMs` up
-   * to now.
+   * Records an accepted sample with the verdict on its state; without a newer one, nothing is known
+   * after `freshForMs`. `players` is undefined unless the game responds. `saturatedMs` is how long
+   * the server was at its CPU limit since the sample before.
    */
   sampled(
     sample: Sample,

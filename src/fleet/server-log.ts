@@ -23,10 +23,9 @@ const MINUTE_MS = 60_000;
 export const FULL_LINES = 5;
 
 /**
- * The log of a panel's servers. The first few events of a kind are logged in full and the others of
- * that minute as one line with their number, so that thousands of servers, or their outage, don't
- * fill the disk. Kinds are counted separately, so that no event hides another. At level debug every
- * event is logged. `flush` logs how many events were counted so far.
+ * The log of a panel's servers. Of a thousand that crash in a minute, it has the first few in full
+ * and the others as one line with their number; at level debug, all. `flush` writes the lines with
+ * the numbers so far.
  */
 export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger & { flush(): void } {
   const minutes = new Map<string, Minute>();

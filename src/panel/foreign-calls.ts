@@ -36,9 +36,8 @@ interface OwnCall {
 
 /**
  * The calls of others between two responses, of which the later one's call started after the
- * earlier one; at least, and negative if own calls explain more than all. Panels count in windows
- * whose beginning and length aren't known: a count that fell began anew in between, and one that
- * didn't may have begun anew as well, but then it hides calls.
+ * earlier one; at least, and negative if own calls explain more. From 80 used calls to 5, a new
+ * period of the panel's count has begun, so all 5 are new.
  */
 export function unexplained(
   earlier: Pick<Reading, 'used' | 'atLeast'>,

@@ -6,13 +6,9 @@ import { TYPES } from './types.ts';
 export const AUTO = 'auto';
 
 /**
- * Types of games by the names of their eggs: the first words, in lower case and without anything
- * between them. The names are from pterodactyl/panel and pelican/panel (`database/Seeders/eggs`),
- * pterodactyl/game-eggs, the repositories of pelican-eggs, parkervcp/eggs, and the player counter
- * in pelican/plugins (`PlayerCounterSeeder.php`), which also knows the tags `minecraft`, `bedrock`
- * and `source`: the client API shows no tags, so their eggs are listed by name. An egg that is
- * named like a game of the library has its type, and games that the library doesn't know have the
- * type of a game with the same protocol and ports.
+ * Types of games by the beginnings of their eggs' names: `paper` for `Paper 1.21`. Names are from
+ * the eggs of pterodactyl/panel, pelican/panel, pterodactyl/game-eggs, pelican-eggs and
+ * parkervcp/eggs, and from `PlayerCounterSeeder.php` of pelican/plugins.
  */
 const EGGS = `
   minecraft: alwaysauth arclight attackofthebteam autoplug blightfall bungeecord canvasmc cleanroom cuberite curseforge fabric

@@ -74,11 +74,9 @@ interface FrameReceiver {
 type Kind = 'message' | 'control' | 'fragment' | 'too long' | 'for ws';
 
 /**
- * Delivers whole messages straight from the bytes that were read, and keeps only a bounded part of
- * an unfinished one. ws keeps the handshake, and handles pings, pongs and fragments, which it gets
- * as whole frames: it has an object for each piece of a frame. After any other frame, such as a
- * close or an invalid one, it keeps the connection. ws and the streams below it take longer for a
- * short message than everything that the exporter does with it (bench/RESULTS.md).
+ * Delivers whole messages straight from the bytes that were read, for less than ws takes for a
+ * short one (bench/RESULTS.md). ws keeps the handshake, gets pings, pongs and fragments as whole
+ * frames, and has the connection to itself after any other, such as a close.
  */
 export class FrameReader {
   readonly #clock: Clock;

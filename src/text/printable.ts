@@ -3,10 +3,9 @@
 import { KNOWN_SECRETS } from './secrets.ts';
 
 /**
- * A character that isn't seen, or controls what is, as the source of a regular expression with the
- * flag `v`: control characters, line ends, halves of characters, those that Unicode lets programs
- * ignore, and the empty Braille pattern. The variation selector that makes a character an emoji
- * stays behind one.
+ * A character that isn't seen or controls what is, such as a line end or a zero-width space, as the
+ * source of a regular expression with the flag `v`. The selector U+FE0F stays behind a character
+ * that it makes an emoji: ❤️.
  */
 export const INVISIBLE = String.raw`(?:(?<!\p{Extended_Pictographic}|[#*\d](?=\ufe0f\u20e3))\ufe0f|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--\ufe0f])`;
 

@@ -121,10 +121,9 @@ const MAX_OTHER_PORTS = 15;
 const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
 
 /**
- * Where a server of the server list can be reached (`AllocationTransformer`,
- * `EggVariableTransformer` and `sftp_details` of each panel). Panels list all allocations of a
- * server, or only the default one if the account may not see the others; and the variables that its
- * users may see, or none.
+ * Where a server can be reached (`AllocationTransformer`, `EggVariableTransformer`,
+ * `sftp_details`). An account that may not see all allocations gets only the default one, and only
+ * the variables that it may see.
  */
 export function decodePorts(attributes: Fields) {
   const allocations = related(attributes, 'allocations');
@@ -177,10 +176,9 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
 }
 
 /**
- * A backup in a server's list; undefined while it isn't complete. A failed backup stays in the list
- * until someone deletes it. Pterodactyl and Pelican panels write `is_successful: false` and
- * `completed_at` when the node reports the failure, or when they give up waiting for a report
- * (after 6 hours by default).
+ * A backup in a server's list; undefined while it isn't complete. A failed one, which stays in the
+ * list, has `is_successful: false` and a `completed_at`: when the node reported the failure, or
+ * when the panel gave up after 6 hours.
  */
 function decodeBackup(attributes: Fields): Backup | undefined {
   const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
