@@ -8,7 +8,8 @@ import {
   ThresholdsMode,
   type ValueMap,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import type { Condition, SocketState, StopReason } from '../src/domain/reading.ts';
+import type { Condition, SocketState } from '../src/domain/snapshot.ts';
+import type { StopReason } from '../src/domain/stops.ts';
 import { SHOWN } from './promql.ts';
 
 /** A part of the SDK that consists only of data. */

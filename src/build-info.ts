@@ -1,4 +1,4 @@
-// The version and revision of the program, and where its built files are.
+// What the build recorded of the program: its version, its revision, the place of its files.
 
 import { readFileSync } from 'node:fs';
 

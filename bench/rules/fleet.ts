@@ -1,7 +1,7 @@
 // A fleet whose servers are all up, all down with their nodes, or all off, as the exporter exposes it.
 
 import type { FleetReading, NodeReading } from '../../src/domain/reading.ts';
-import { NO_STOPS } from '../../src/domain/reading.ts';
+import { NO_STOPS } from '../../src/domain/stops.ts';
 import { renderFleet } from '../../src/metrics/exposition.ts';
 import { SelfMetrics } from '../../src/metrics/self.ts';
 import {

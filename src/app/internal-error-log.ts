@@ -1,4 +1,4 @@
-// Counts exceptions of the exporter's own code, and logs each once.
+// Reports exceptions of the exporter's own code, each place once in the log.
 
 import type { Logger } from '../domain/logger.ts';
 
@@ -9,7 +9,7 @@ const MAX_PLACES = 100;
 export class InternalErrorLog {
   readonly #log: Logger;
   readonly #count: () => void;
-  /** Where those that were logged were thrown. */
+  /** The places at which the logged exceptions were thrown. */
   readonly #places = new Set<string>();
 
   constructor(log: Logger, count: () => void) {

@@ -1,4 +1,4 @@
-// A log line for people: its message, and the fields that the message omits.
+// A log line for people: its message, followed by the fields that the message omits.
 
 import { INVISIBLE } from '../text/printable.ts';
 

@@ -1,4 +1,4 @@
-// One running panel, and the configuration that it uses.
+// One running panel with its configuration.
 
 import type { NameLookups } from '../addresses/name-lookups.ts';
 import { affectedByChanges } from '../config/changed-settings.ts';

@@ -1,4 +1,4 @@
-// Runs the panels, and applies changes of the configuration to them.
+// Runs the panels of the configuration, also of a changed one.
 
 import { affectedByChanges } from '../config/changed-settings.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
@@ -6,7 +6,7 @@ import type { KeptServer } from '../domain/kept.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import { type ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import { isScraped } from '../metrics/rendered-body.ts';
+import { isScraped } from '../metrics/slices.ts';
 import { ConnectPacer, type EventLoop } from '../session/connect-pacer.ts';
 import { Accounts } from './accounts.ts';
 import { publicUrl } from './panel-access.ts';

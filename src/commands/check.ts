@@ -1,4 +1,4 @@
-// The command `check`: validates a configuration and prints it with its defaults.
+// The command `check`: prints a configuration with its defaults, or what is wrong with it.
 
 import { Command, Option } from 'commander';
 import { isLocalHost } from '../addresses/ranges.ts';

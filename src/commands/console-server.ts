@@ -1,4 +1,4 @@
-// How `console` finds the server to connect to and the API key to use.
+// Finds the server that `console` connects to.
 
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
@@ -8,17 +8,12 @@ import { canonicalId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import type { ListingQuery } from '../panel/dialect.ts';
-import { apiKeyIn, apiKeyProblem } from '../text/api-keys.ts';
 import { printable } from '../text/printable.ts';
-import { Secret } from '../text/secrets.ts';
 import { listed } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
+import { ownKey } from './console-key.ts';
 import { panelApi } from './panel-api.ts';
-
-/** The environment variable with the user's own key. */
-export const KEY_VARIABLE = 'GAMESERVER_CONSOLE_API_KEY';
 
 const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
@@ -92,25 +87,6 @@ async function withListed(panel: PanelConfig, clock: Clock): Promise<PanelConfig
 /** A server that isn't in the configuration. */
 export function target(panel: string, id: string, name: string, daemon?: string): ServerTarget {
   return { panel, id, name, labels: {}, expect: 'any', mode: 'socket', limits: {}, daemon };
-}
-
-/**
- * The user's own key and where it came from: the file, or else the variable; throws a
- * CommandFailure if it is invalid.
- */
-async function ownKey(file: string | undefined) {
-  let key = process.env[KEY_VARIABLE] ?? '';
-  let source = KEY_VARIABLE;
-  if (file !== undefined) {
-    const read = await readTextFile(file, API_KEY_FILE);
-    source = `the file ${JSON.stringify(file)}`;
-    if (!read.ok) throw new CommandFailure(`--api-key-file ${JSON.stringify(file)} ${read.problem}`);
-    key = read.content;
-  } else if (key === '') return undefined;
-  key = apiKeyIn(key);
-  const problem = apiKeyProblem(key);
-  if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
-  return { key: new Secret(key), source };
 }
 
 export const panelServers = (panel: PanelConfig) =>

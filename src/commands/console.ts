@@ -11,8 +11,9 @@ import { SystemClock } from '../domain/time.ts';
 import { POWER_ACTIONS } from '../panel/dialect.ts';
 import { parseDuration } from '../text/duration.ts';
 import { printable } from '../text/printable.ts';
-import { CommandFailure } from './command-line.ts';
-import { findServer, KEY_VARIABLE, type ServerFlags } from './console-server.ts';
+import { CommandFailure } from './command-failure.ts';
+import { KEY_VARIABLE } from './console-key.ts';
+import { findServer, type ServerFlags } from './console-server.ts';
 import { panelApi } from './panel-api.ts';
 
 interface ConsoleFlags extends ServerFlags, Omit<ConsolePlan, 'interactive'> {

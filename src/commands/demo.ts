@@ -7,7 +7,6 @@ import type { Config } from '../config/config.ts';
 import { parseConfig } from '../config/parse.ts';
 import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
-import { wholeNumber } from './command-line.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 import {
   externalUrlOption,
@@ -18,6 +17,7 @@ import {
   logLevelOption,
 } from './serve-flags.ts';
 import { listenHosts, simulatorConfig, startSimulatedPanel } from './simulate.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface DemoFlags extends LogFlags, ListenFlag {
   readonly 'web.externalUrl'?: URL;

@@ -12,7 +12,7 @@ import { type Clock, SystemClock } from '../domain/time.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { counted } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
 import { interruptible } from './interruptible.ts';
 import { descriptorLimit } from './process-limits.ts';

@@ -5,7 +5,8 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { FileKind } from '../yaml/text-file.ts';
 import { readText } from '../yaml/text-file.ts';
-import { CommandFailure, invocation } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
+import { invocation } from './command-line.ts';
 import { type Asker, terminalAsker } from './init-answers.ts';
 
 /** The binary logarithm of the number of rounds: a check takes a tenth of a second. */

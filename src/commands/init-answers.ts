@@ -11,7 +11,7 @@ import { apiKeyIn, apiKeyProblem, isApiKey } from '../text/api-keys.ts';
 import { Secret } from '../text/secrets.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 
 /** The flags that replace the questions of `init`. */
 export interface AnswerFlags {

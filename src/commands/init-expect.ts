@@ -1,4 +1,4 @@
-// Asks which servers should always run, and writes the answer as rules of the configuration.
+// Asks which servers should always run; the answer becomes rules of the configuration.
 import { stringify } from 'yaml';
 import type { ListedServer } from '../panel/dialect.ts';
 import { printable } from '../text/printable.ts';

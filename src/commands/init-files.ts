@@ -1,4 +1,4 @@
-// File access for `init`: private files, and clear messages when one cannot be written.
+// The files that `init` writes, which only their owner can read.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 
 /** A file to write; its path is displayed unchanged. */
 interface NewFile {

@@ -22,7 +22,8 @@ import { printable } from '../text/printable.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { listed } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { CommandFailure, invocation, shellWord } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
+import { invocation, shellWord } from './command-line.ts';
 import {
   type AnswerFlags,
   type Answers,

@@ -5,7 +5,7 @@ import { apiAccess, spokenDialect } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
 import { PanelApi } from '../panel/api.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 
 /**
  * The client API of a panel; throws a CommandFailure if the proxy in the environment is invalid.

@@ -1,4 +1,4 @@
-// The program: selects and loads a command, runs it, and turns its errors into exit codes.
+// The program: runs the command that its arguments name, and ends with an exit code.
 
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
@@ -7,7 +7,7 @@ import { CodedError } from '../diagnosis/transport.ts';
 import { ListenAddressError, ListenError } from '../http/listen-address.ts';
 import { panelsWith } from '../panel/dialects/facts.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 
 const USAGE = 2;
 const FAILURE = 1;

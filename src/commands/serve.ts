@@ -1,4 +1,4 @@
-// The command `serve`: the exporter as a service, and the default command.
+// The command `serve`, which is the default: the exporter as a service.
 
 import { Command } from 'commander';
 import { createApp } from '../app/app.ts';
@@ -12,7 +12,7 @@ import { SystemClock } from '../domain/time.ts';
 import type { WebConfigResult } from '../http/web-config/load.ts';
 import { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/issues.ts';
-import { CommandFailure } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 import { boundHeapGrowth, descriptorLimit } from './process-limits.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 import {

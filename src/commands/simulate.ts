@@ -1,4 +1,4 @@
-// `simulate`: a simulated panel that runs until it is stopped, and its configuration.
+// The command `simulate`: a simulated panel, with a configuration for it.
 import { Command, Option } from 'commander';
 import { MAX_PORT } from '../addresses/hosts.ts';
 import { isLocalHost } from '../addresses/ranges.ts';
@@ -8,9 +8,10 @@ import { DEMO_SERVERS, mixedServers } from '../simulator/profiles.ts';
 import { type PanelKind, panelKindSchema } from '../simulator/schema.ts';
 import { DEFAULT_SETTINGS, initialSettings } from '../simulator/settings.ts';
 import { DEFAULT_SEED, defaultApiKey, startSimulator } from '../simulator/simulator.ts';
-import { CommandFailure, wholeNumber } from './command-line.ts';
+import { CommandFailure } from './command-failure.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 import { type ListenFlag, listenAddressOption } from './serve-flags.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const DEFAULT_CONTROL_PORT = 10_319;
 

@@ -1,4 +1,4 @@
-// The address of a panel: which one is usable, and in which form.
+// The address of a panel, in the form that the exporter can use.
 
 import { isLoopback } from '../addresses/ranges.ts';
 import { SERVER_ID } from './server-schema.ts';

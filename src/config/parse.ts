@@ -1,4 +1,4 @@
-// Parses a configuration file, and checks the rules that concern several settings.
+// Parses a configuration file, by the schema as well as by rules for several settings.
 
 import { z } from 'zod';
 import { canonicalId, isSameServer, shortId } from '../domain/server-ids.ts';

@@ -59,7 +59,7 @@ export function parseHost(text: string): string | undefined {
   return new URL(`http://${host}`).hostname;
 }
 
-/** A query type, or another word. */
+/** A query type, or another value of the setting. */
 export const queryType = (expected: string, ...others: readonly string[]) =>
   withExamples(
     scalar(expected, {

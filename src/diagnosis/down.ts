@@ -1,5 +1,5 @@
 // The verdict whether a server that is off counts as down: the strip, counts and rows share it.
-import { isCrash, type StopReason } from '../domain/reading.ts';
+import { isCrash, type StopReason } from '../domain/stops.ts';
 import { CRASH_WINDOW_SECONDS } from '../domain/thresholds.ts';
 import type { CodeSeenBy } from './server-problems.ts';
 

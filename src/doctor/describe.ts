@@ -1,7 +1,8 @@
 // The report on a panel, from the exporter's readings of it.
 import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import type { BudgetReading, NodeReading, PanelReading, Snapshot } from '../domain/reading.ts';
+import type { BudgetReading, NodeReading, PanelReading } from '../domain/reading.ts';
+import type { Snapshot } from '../domain/snapshot.ts';
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 
 /** The readings of a panel at one instant, and the facts that the report contains unchanged. */

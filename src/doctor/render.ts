@@ -3,7 +3,7 @@ import stringWidth from 'fast-string-width';
 import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import type { Condition } from '../domain/reading.ts';
+import type { Condition } from '../domain/snapshot.ts';
 import { printable } from '../text/printable.ts';
 import { counted, listed } from '../text/sentences.ts';
 import { rounded } from './describe.ts';

@@ -2,7 +2,8 @@
 
 import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { BudgetReading, Condition, NeedsReading } from '../domain/reading.ts';
+import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
+import type { Condition } from '../domain/snapshot.ts';
 import type { Selection } from './selection.ts';
 
 /**

@@ -1,4 +1,4 @@
-// The numbers of a server, a schedule and a node: one name each, from the snapshot to the metric.
+// The numbers of a server: one name each, from the snapshot to the metric.
 
 /**
  * A number of a server: its name says its unit, and `_total` that it is a counter, as in
@@ -110,32 +110,3 @@ export const FIELDS = {
 
 export type FieldName = keyof typeof FIELDS;
 export const FIELD_ENTRIES = Object.entries(FIELDS) as readonly (readonly [FieldName, Field])[];
-
-/** The numbers of a schedule, in the order of their metrics `gameserver_schedule_<name>`. */
-export const SCHEDULE_FIELDS = {
-  last_run_timestamp_seconds: 'When the schedule last ran to its end; absent if it never did.',
-  next_run_timestamp_seconds:
-    'Next scheduled run; absent if the schedule is inactive or has no tasks, or if the panel does not know.',
-  processing: '1 while the schedule is running, otherwise 0; absent if the panel does not know.',
-} as const;
-
-/**
- * The numbers of a node in the panel's application API, in the order of their metrics
- * `gameserver_node_<name>`.
- */
-export const NODE_FIELDS = {
-  memory_bytes: 'Memory that the node has for servers, in bytes; absent if unlimited.',
-  memory_allocated_bytes: "Sum of the memory limits of the node's servers, in bytes.",
-  memory_overallocation_ratio:
-    'Allowed memory overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
-  disk_bytes: 'Disk space that the node has for servers, in bytes; absent if unlimited.',
-  disk_allocated_bytes: "Sum of the disk limits of the node's servers, in bytes.",
-  disk_overallocation_ratio:
-    'Allowed disk overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
-  cpu_cores:
-    'CPU cores that the node has for servers; absent if unlimited, and on panels without such a limit.',
-  cpu_allocated_cores: "Sum of the CPU limits of the node's servers, in cores.",
-  cpu_overallocation_ratio:
-    'Allowed CPU overallocation of the node, as a ratio (0.2 is 20 %); +Inf if unlimited.',
-  maintenance: 'Whether the node is in maintenance mode.',
-} as const;

@@ -1,8 +1,8 @@
 // What is kept of a server over a restart of the exporter, as plain data.
 
 import type { ServerState } from './power-states.ts';
-import type { StopReason } from './reading.ts';
 import type { SampleSource } from './sample.ts';
+import type { StopReason } from './stops.ts';
 
 /** A stop, by its age. */
 export interface KeptStop {

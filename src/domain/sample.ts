@@ -26,7 +26,7 @@ export class Sample {
   diskReadBytes = Number.NaN;
   diskWrittenBytes = Number.NaN;
   uptimeMs = Number.NaN;
-  /** The word on the wire for a state that isn't known. */
+  /** The text on the wire for an unknown state. */
   unknownState: string | undefined;
   /** Undefined until it arrives. */
   source: SampleSource | undefined;

@@ -1,6 +1,6 @@
-// How the backups of servers are read, and what is shown of them.
+// The backups of a server, from the panel's list to the snapshot.
 
-import type { BackupsReading } from '../domain/reading.ts';
+import type { BackupsReading } from '../domain/snapshot.ts';
 import type { Backup } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { allPages, type ListOfServer, seconds } from './list-of-server.ts';

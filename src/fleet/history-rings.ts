@@ -1,6 +1,7 @@
 // Rings of the last steps of several servers, which share arrays to save memory.
 
-import { CHART_SERIES, POINTS, STEP_SECONDS, STRIP_POINTS, STRIP_STATES } from '../domain/reading.ts';
+import { CHART_SERIES, POINTS, STEP_SECONDS } from '../domain/recent-history.ts';
+import { STRIP_POINTS, STRIP_STATES } from '../domain/strip.ts';
 
 export const SECOND_MS = 1_000;
 export const STEP_MS = STEP_SECONDS * SECOND_MS;

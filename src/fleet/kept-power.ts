@@ -1,8 +1,8 @@
 // Carries what is known of a server's power over a restart of the exporter.
 
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
-import type { LastStop } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
+import type { LastStop } from '../domain/stops.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
 import { powerAfter, START_JITTER_MS } from './power.ts';
 import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';

@@ -1,7 +1,7 @@
-// A list that the panel keeps for each server, such as its backups, and how it is read.
+// A list that the panel keeps for each server, such as its backups.
 
-import type { BackupsReading, SchedulesReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { BackupsReading, SchedulesReading } from '../domain/snapshot.ts';
 
 /** How a list of every server is requested. */
 export interface IntervalSettings {

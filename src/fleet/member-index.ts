@@ -1,7 +1,7 @@
 // Finds the servers of a panel that an event concerns without looking at the others.
 
 import type { CauseCode } from '../domain/problems.ts';
-import type { Condition } from '../domain/reading.ts';
+import type { Condition } from '../domain/snapshot.ts';
 import type { SessionRecord } from '../session/session-context.ts';
 import type { Member } from './members.ts';
 

@@ -79,7 +79,7 @@ export class MemberWalks<Member> {
     return 'turn';
   }
 
-  /** Returns whether there is somebody to visit. */
+  /** Returns whether a member is left to visit. */
   #begin(): boolean {
     const members: Member[] = [];
     for (const group of this.#groups) for (const member of group) members.push(member);

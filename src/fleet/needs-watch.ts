@@ -1,4 +1,4 @@
-// Compares what a panel's servers need with what is allowed, and logs it.
+// Logs when a panel's servers need more than is allowed.
 
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';

@@ -2,7 +2,8 @@
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import type { CollectionStatus, NodeReading, ProblemReading } from '../domain/reading.ts';
+import type { NodeReading, ProblemReading } from '../domain/reading.ts';
+import type { CollectionStatus } from '../domain/snapshot.ts';
 
 /** The parts of a server's reading that concern its node. */
 interface ServerOfNode {

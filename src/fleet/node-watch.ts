@@ -2,8 +2,9 @@
 
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import { type NodeCapacity, VALID_INTERVALS } from '../domain/reading.ts';
+import { type NodeCapacity } from '../domain/reading.ts';
 import { repeat } from '../domain/repeat.ts';
+import { VALID_INTERVALS } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
 import { type PanelApi } from '../panel/api.ts';
 import { toProblem } from '../panel/panel-error.ts';

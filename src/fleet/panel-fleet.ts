@@ -224,7 +224,7 @@ export class PanelFleet {
     if (isComplete) this.#members.listed();
   }
 
-  /** The servers changed, and so what they need of the panel and the process. */
+  /** The servers changed, and with them their needs. */
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
     const { gateway, socketLimit } = this.#context;

@@ -1,4 +1,4 @@
-// What a panel's sessions see of it: what holds now, and when that changed.
+// What a panel's sessions see of it.
 
 import type { CauseCode } from '../domain/problems.ts';
 import { type Clock, NEVER } from '../domain/time.ts';

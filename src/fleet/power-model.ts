@@ -1,8 +1,8 @@
-// What is known of a server's power, and what is seen of it.
+// A server's power as data: what was seen of it, what is known.
 
 import type { ServerState } from '../domain/power-states.ts';
-import { type LastStop, NO_STOPS } from '../domain/reading.ts';
 import type { SampleSource } from '../domain/sample.ts';
+import { type LastStop, NO_STOPS } from '../domain/stops.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 
 /** A state as a `status` event or a sample shows it. */
@@ -15,7 +15,7 @@ export interface StateSeen {
   readonly measuredFrom?: number;
   /** The uptime in a sample; NaN if it has none. */
   readonly uptimeMs?: number;
-  /** That is the uptime of another run than the one before. */
+  /** The uptime is that of another run than the one before. */
   readonly restarted?: boolean;
 }
 

@@ -57,7 +57,7 @@ function afterState(before: Power, seen: StateSeen): Power {
 /** Counts the stop and the start that lie between the state before and this one. */
 function afterTransition(before: Power, { state, at, source, measuredFrom = at }: StateSeen): Power {
   const { known } = before;
-  // A poll sees the server only now and then: it shows that it started, but not how it stopped.
+  // A poll sees the server only now and then: it proves a start, but not how the server stopped.
   const isPoll = source === 'poll';
   const previous = before.isUnbroken && !isPoll ? known : 'unknown';
   const overtaken =

@@ -1,6 +1,6 @@
-// How the schedules of servers are read, and what is shown of them.
+// The schedules of a server, from the panel's list to the snapshot.
 
-import type { Snapshot } from '../domain/reading.ts';
+import type { Snapshot } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
 import type { Schedule } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';

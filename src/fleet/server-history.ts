@@ -4,15 +4,14 @@ import type { KeptStop, KeptStrip } from '../domain/kept.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import {
   CHART_SERIES,
-  isCrash,
-  type LastStop,
   MAX_CHANGES_KEPT,
   POINTS,
   type RecentHistory,
   type StateChange,
-  type Strip,
-} from '../domain/reading.ts';
+} from '../domain/recent-history.ts';
 import type { Sample } from '../domain/sample.ts';
+import { isCrash, type LastStop } from '../domain/stops.ts';
+import { type Strip } from '../domain/strip.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
 import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';

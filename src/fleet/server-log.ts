@@ -1,4 +1,4 @@
-// Logs the first events of a kind in each minute, and counts the others.
+// Logs the first events of a kind in each minute, the others as one line with their number.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';

@@ -6,20 +6,20 @@ import type { KeptServer } from '../domain/kept.ts';
 import { type Limits } from '../domain/limits.ts';
 import type { Logger } from '../domain/logger.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
+import { type ServerReading } from '../domain/reading.ts';
+import { type RecentHistory } from '../domain/recent-history.ts';
+import type { Sample, SampleSource } from '../domain/sample.ts';
+import { type BlockedReason, type ServerTarget } from '../domain/server.ts';
 import {
   type BackupsReading,
   type CollectionStatus,
-  NO_STOPS,
   type QueryReading,
-  type RecentHistory,
   type SchedulesReading,
-  type ServerReading,
   type Snapshot,
   type SocketState,
-  type Strip,
-} from '../domain/reading.ts';
-import type { Sample, SampleSource } from '../domain/sample.ts';
-import { type BlockedReason, type ServerTarget } from '../domain/server.ts';
+} from '../domain/snapshot.ts';
+import { NO_STOPS } from '../domain/stops.ts';
+import { type Strip } from '../domain/strip.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';

@@ -1,4 +1,4 @@
-// The newest sample of one server, and what is counted over its samples.
+// The samples of one server: the newest, with the counters over all of them.
 
 import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
@@ -132,7 +132,7 @@ export class ServerSamples {
     this.observed(receivedAt, power.state === 'running');
     this.#used(receivedAt - before, next.cpuCores);
     if (isStreamed && sourceBefore === 'socket') this.#saturated(receivedAt - before, limits);
-    // An unchanged uptime shows nothing about the start.
+    // An unchanged uptime proves nothing about the start.
     if (hasMoved) this.#noteStart(next, restarted, power);
     return true;
   }

@@ -2,7 +2,7 @@
 
 import type { KeptStrip } from '../domain/kept.ts';
 import type { ServerState } from '../domain/power-states.ts';
-import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/reading.ts';
+import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/strip.ts';
 import { SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
 import { type Chunk, SATURATED, SECOND_MS } from './history-rings.ts';
 import { packSteps, unpackSteps } from './strip-steps.ts';

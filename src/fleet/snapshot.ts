@@ -3,17 +3,10 @@
 import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
 import { isOff } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import type {
-  BackupsReading,
-  LastStop,
-  QueryReading,
-  SchedulesReading,
-  ServerReading,
-  ShownStop,
-  Snapshot,
-  StopReason,
-} from '../domain/reading.ts';
+import type { ServerReading } from '../domain/reading.ts';
 import { type ServerTarget } from '../domain/server.ts';
+import type { BackupsReading, QueryReading, SchedulesReading, Snapshot } from '../domain/snapshot.ts';
+import type { LastStop, ShownStop, StopReason } from '../domain/stops.ts';
 import type { Clock } from '../domain/time.ts';
 import type { Power } from './power-model.ts';
 import type { NetworkCounter, ServerHistory } from './server-history.ts';
@@ -155,7 +148,7 @@ function showStop({ at, reason, exitCode, whileDown }: LastStop, originMs: numbe
   return whileDown ? { ...stop, while_exporter_down: whileDown } : stop;
 }
 
-/** Those of a server before its first; never changed. */
+/** The samples of a server that has none yet; never changed. */
 const NO_SAMPLES = new ServerSamples();
 
 /** Why a server is in its state since this instant, if the last stop explains it. */

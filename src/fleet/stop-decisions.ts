@@ -1,6 +1,6 @@
 // Decides why a server stopped, by what its daemon prints about the stop; pure.
 
-import type { StopReason } from '../domain/reading.ts';
+import type { StopReason } from '../domain/stops.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import type { Power, Stop } from './power-model.ts';
 
@@ -119,7 +119,7 @@ function decided(power: Power, stop: Stop): Power {
     lastExitCode: stop.exitCode ?? power.lastExitCode,
     decided: [...power.decided, stop],
   };
-  // A stop seen only by polls shows nothing about anyone's intention. The same is true if a start
+  // A stop seen only by polls proves nothing about anyone's intention. The same is true if a start
   // has followed it.
   if (stop.seen === 'by a poll' || run !== power.starts) return next;
   if (reason === 'exited') return { ...next, exitedAt: at };

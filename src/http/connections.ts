@@ -1,4 +1,4 @@
-// The open connections of the HTTP server, and the limits on what one client may occupy.
+// The open connections of the HTTP server, of which a client may have only so many.
 import type { ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 

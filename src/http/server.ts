@@ -1,4 +1,4 @@
-// The HTTP server: listens, admits clients, and passes requests to the routes.
+// The HTTP server, which passes the requests of admitted clients to the routes.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';

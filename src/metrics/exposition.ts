@@ -1,8 +1,9 @@
 // Renders families of metrics in Prometheus's text format.
 
-import type { FleetReading, Snapshot } from '../domain/reading.ts';
+import type { FleetReading } from '../domain/reading.ts';
 import { type ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
+import type { Snapshot } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
 import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from './families.ts';

@@ -1,16 +1,12 @@
 // The metric families of servers and panels, as data.
 
-import { FIELD_ENTRIES, type FieldName, NODE_FIELDS, SCHEDULE_FIELDS } from '../domain/fields.ts';
+import { FIELD_ENTRIES, type FieldName } from '../domain/fields.ts';
+import { NODE_FIELDS } from '../domain/node-fields.ts';
 import { SERVER_STATES, type ServerState } from '../domain/power-states.ts';
-import {
-  NO_STOPS,
-  type NodeReading,
-  type PanelReading,
-  type ProblemReading,
-  type Snapshot,
-  STOP_REASONS,
-  type StopCounts,
-} from '../domain/reading.ts';
+import { type NodeReading, type PanelReading, type ProblemReading } from '../domain/reading.ts';
+import { SCHEDULE_FIELDS } from '../domain/schedule-fields.ts';
+import { type Snapshot } from '../domain/snapshot.ts';
+import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/stops.ts';
 import type { Clock } from '../domain/time.ts';
 
 /** One series of a family that has its own labels; a label whose value is undefined is omitted. */

@@ -1,9 +1,8 @@
-// Renders a response body block by block, compresses it, and shares it among requests.
+// Renders the body of a response block by block, compressed if requested.
 
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
-import type { Cancel, Clock } from '../domain/time.ts';
+import { EVENT_LOOP, type WalkKind } from './slices.ts';
 
 /** The content encoding of a response body. */
 export type Encoding = 'identity' | 'gzip';
@@ -19,96 +18,6 @@ export type Render = (encoding: Encoding) => Promise<RenderedBody>;
 
 /** Text in blocks, each a bounded piece of work; a block may be empty. */
 export type Blocks = Iterable<string | Promise<string>>;
-
-/** What a walk over the fleet renders: a scrape, or a view for people and their programs. */
-export type WalkKind = 'scrape' | 'view';
-
-/**
- * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of
- * servers because the cost of a step varies by a factor of ten between families, and between
- * machines.
- */
-const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
-
-/**
- * The longest slice of a scrape, in milliseconds: while other work keeps the event loop busy for
- * longer than a slice, as when all sockets reconnect, a scrape takes as much time as that work.
- */
-const LONGEST_SLICE_MS = 15;
-
-/**
- * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
- * takes a sixteenth of the time.
- */
-const REST_MS = 30;
-
-/** A walk over the fleet, in slices. */
-export interface Walk {
-  /** Called before each step; the step must wait for the result unless that is undefined. */
-  pause(): Promise<void> | undefined;
-  /** Called once, after the last step. */
-  end(): void;
-}
-
-/**
- * Shares the event loop between walks over the fleet and everything else. Views give way to
- * scrapes.
- */
-export class Slices {
-  readonly #now: () => number;
-  #scrapes = 0;
-
-  /** `now` returns milliseconds. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
-
-  get isScraped(): boolean {
-    return this.#scrapes > 0;
-  }
-
-  begin(kind: WalkKind): Walk {
-    const by = kind === 'scrape' ? 1 : 0;
-    this.#scrapes += by;
-    // Many short views must give way as well as a long one.
-    let endsAt = this.#mustRest(kind) ? -Infinity : this.#now() + SLICE_MS[kind];
-    const rest = async () => {
-      const restedAt = this.#now();
-      await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
-      const at = this.#now();
-      const fairMs = kind === 'scrape' ? Math.min(LONGEST_SLICE_MS, at - restedAt) : 0;
-      endsAt = at + Math.max(SLICE_MS[kind], fairMs);
-    };
-    return {
-      pause: () => (this.#now() < endsAt ? undefined : rest()),
-      end: () => {
-        this.#scrapes -= by;
-      },
-    };
-  }
-
-  #mustRest(kind: WalkKind): boolean {
-    return kind === 'view' && this.isScraped;
-  }
-}
-
-/** There is one event loop, whatever is rendered. */
-const EVENT_LOOP = new Slices();
-
-/** Is a scrape being rendered? */
-export function isScraped(): boolean {
-  return EVENT_LOOP.isScraped;
-}
-
-/**
- * Resolves when a response other than a scrape's may be made: after a rest if a scrape is being
- * rendered.
- */
-export async function giveWay(): Promise<void> {
-  const walk = EVENT_LOOP.begin('view');
-  await walk.pause();
-  walk.end();
-}
 
 /**
  * Exposition text and JSON are so repetitive that higher levels save a few percent for three times
@@ -193,93 +102,5 @@ export async function* encodeChunks(
     if (used > 0) yield buffer.subarray(0, used);
   } finally {
     walk.end();
-  }
-}
-
-/** How renders are shared. */
-export interface Sharing {
-  /**
-   * A render is shared with requests that arrive within this many milliseconds of its start. Later
-   * requests get the next one.
-   */
-  readonly sharedForMs: number;
-  /** Whether that includes requests that arrive after its end. */
-  readonly isKept: boolean;
-}
-
-/**
- * A state that changed 100 ms ago must not be missing in a scrape, and with 10,000 servers a render
- * takes longer than that. A finished one isn't shared, so that a scrape shows everything that
- * happened before it.
- */
-export const SCRAPES: Sharing = { sharedForMs: 50, isKept: false };
-
-/** What people look at is rendered at most once a second, however many look at it. */
-export const VIEWS: Sharing = { sharedForMs: 1_000, isKept: true };
-
-interface SharedRender {
-  /** When it began, on the monotonic clock; infinity while it waits for the previous one. */
-  startedAt: number;
-  readonly body: Promise<RenderedBody>;
-}
-
-/** Bodies that are rendered on request, one at a time; those with the same key are shared. */
-export class SharedBodies {
-  readonly #clock: Pick<Clock, 'now' | 'schedule'>;
-  readonly #sharing: Sharing;
-  /** The latest render of each key, for as long as it may be shared. */
-  readonly #latest = new Map<string, SharedRender>();
-  readonly #ends = new Set<Cancel>();
-  #last: Promise<unknown> = Promise.resolve();
-  #isStopped = false;
-
-  constructor(clock: Pick<Clock, 'now' | 'schedule'>, sharing: Sharing) {
-    this.#clock = clock;
-    this.#sharing = sharing;
-  }
-
-  /** The body with this key: a shared one, or the result of `render`. */
-  get(key: string, render: () => Promise<RenderedBody>): Promise<RenderedBody> {
-    const latest = this.#latest.get(key);
-    if (latest !== undefined && this.#clock.now() - latest.startedAt <= this.#sharing.sharedForMs) {
-      return latest.body;
-    }
-    const body = this.#last.then(() => {
-      shared.startedAt = this.#clock.now();
-      return render();
-    });
-    const shared: SharedRender = { startedAt: Infinity, body };
-    this.#latest.set(key, shared);
-    this.#last = body.then(
-      () => this.#ended(key, shared),
-      () => this.#drop(key, shared),
-    );
-    return body;
-  }
-
-  /** Drops all bodies, and keeps none that is still rendered. */
-  stop(): void {
-    this.#isStopped = true;
-    for (const cancel of this.#ends) cancel();
-    this.#ends.clear();
-    this.#latest.clear();
-  }
-
-  #ended(key: string, shared: SharedRender): void {
-    const { sharedForMs, isKept } = this.#sharing;
-    const leftMs = shared.startedAt + sharedForMs - this.#clock.now();
-    if (!isKept || this.#isStopped || leftMs < 0) {
-      this.#drop(key, shared);
-      return;
-    }
-    const cancel = this.#clock.schedule(leftMs, () => {
-      this.#ends.delete(cancel);
-      this.#drop(key, shared);
-    });
-    this.#ends.add(cancel);
-  }
-
-  #drop(key: string, shared: SharedRender): void {
-    if (this.#latest.get(key) === shared) this.#latest.delete(key);
   }
 }

@@ -1,17 +1,11 @@
-// Renders the fleet's and the exporter's own metrics for a scrape.
+// Renders all metrics for a scrape.
 
 import type { FleetReading } from '../domain/reading.ts';
 import type { Clock } from '../domain/time.ts';
 import { renderFleet } from './exposition.ts';
-import {
-  type Blocks,
-  type Encoding,
-  type RenderedBody,
-  renderBody,
-  SCRAPES,
-  SharedBodies,
-} from './rendered-body.ts';
+import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
 import type { SelfMetrics } from './self.ts';
+import { SCRAPES, SharedBodies } from './shared-bodies.ts';
 
 interface ScraperOptions {
   readonly fleet: FleetReading;

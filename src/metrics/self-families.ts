@@ -1,12 +1,7 @@
 // The exporter's metrics about itself, as data.
 
-import {
-  CONDITIONS,
-  type FleetReading,
-  type PanelReading,
-  type ServerReading,
-  SOCKET_STATES,
-} from '../domain/reading.ts';
+import { type FleetReading, type PanelReading, type ServerReading } from '../domain/reading.ts';
+import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
 import { type Family, familyHead } from './families.ts';
 
 /** What the name of every metric about the exporter begins with. */

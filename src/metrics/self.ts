@@ -42,12 +42,12 @@ export const KNOWN_EVENTS: readonly string[] = [
 const OTHER = 'other';
 
 /**
- * An HTTP status, or one of the exporter's own words for a failure; the text of an error doesn't
+ * An HTTP status, or one of the exporter's own codes for a failure; the text of an error doesn't
  * match either.
  */
 const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
 
-/** What is counted of one panel. */
+/** The counters of one panel. */
 interface PanelCounts {
   /**
    * As plain numbers: a fleet sends ten thousand messages a second, and only a scrape needs them in

@@ -1,4 +1,4 @@
-// The CPU time that a decoder takes, and the limit on it.
+// The CPU time that a decoder takes, within a limit.
 
 /** What a query reports if decoding a response takes too long. */
 export const TOO_MUCH = 'decoding the response takes too much';

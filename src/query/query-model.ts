@@ -1,7 +1,7 @@
 // A query as data: its question, its answer, its failures and its deadline.
 
 import type { CauseCode } from '../domain/problems.ts';
-import type { QueryReading } from '../domain/reading.ts';
+import type { QueryReading } from '../domain/snapshot.ts';
 
 /** One way in which a server may respond: a protocol and a place. */
 export interface Way {

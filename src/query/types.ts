@@ -1,4 +1,4 @@
-// The games that can be queried, and their protocols.
+// The games that can be queried, by their protocols.
 
 import { type Game, games } from 'gamedig';
 

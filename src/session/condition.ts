@@ -2,8 +2,8 @@
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
-import type { CollectionStatus, Condition } from '../domain/reading.ts';
 import type { BlockedReason } from '../domain/server.ts';
+import type { CollectionStatus, Condition } from '../domain/snapshot.ts';
 import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './lasting-refusal.ts';
 import { hasFailed, isLive } from './machine-model.ts';
 import type { PollState } from './poll.ts';

@@ -11,7 +11,7 @@ export const TURN_MS = 10;
 
 /** The event loop, as the pacer needs it. */
 export interface EventLoop {
-  /** Monotonic milliseconds, of the machine: what is measured is its work. */
+  /** Monotonic milliseconds of the machine, whose work is measured. */
   now(): number;
   /** Calls `run` once, in the next turn. */
   nextTurn(run: () => void): void;
@@ -65,7 +65,7 @@ class Line {
  */
 export class ConnectPacer {
   readonly #loop: EventLoop;
-  /** The lines in which somebody waits, the next one first. */
+  /** The lines that aren't empty, the next one first. */
   readonly #lines = new Set<Line>();
   #isTurnDue = false;
 

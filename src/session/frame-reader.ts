@@ -1,4 +1,4 @@
-// Reads the frames of a socket from the bytes that arrived, and leaves everything unusual to ws.
+// Reads the frames of a socket from the bytes that arrived, except for the unusual ones.
 
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { UnfinishedBytes } from './unfinished-bytes.ts';
 const EMPTY = Buffer.alloc(0);
 
 /**
- * All sockets read into this buffer, one after the other; whoever keeps something of a frame copies
+ * All sockets read into this buffer, one after the other; code that keeps a part of a frame copies
  * it.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);

@@ -1,4 +1,4 @@
-// What follows from a change of the machine's state: effects at once, and timers.
+// What follows from a change of the machine's state.
 
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage } from '../panel/dialect.ts';

@@ -1,7 +1,7 @@
-// The states of the machine that keeps a console socket open, and the events that change them.
+// The machine that keeps a console socket open, as data: its states, its events.
 
 import type { Problem } from '../domain/problems.ts';
-import type { SocketState } from '../domain/reading.ts';
+import type { SocketState } from '../domain/snapshot.ts';
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import { FAILURES_TO_RETRY } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';

@@ -1,7 +1,7 @@
 // What a server needs: a pure function of its session's state and surroundings.
 
-import type { CollectionStatus } from '../domain/reading.ts';
 import { isListed } from '../domain/server.ts';
+import type { CollectionStatus } from '../domain/snapshot.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { collectionStatus, gatherEvidence } from './condition.ts';
 import {

@@ -1,4 +1,4 @@
-// Decides from when on a server is polled, and when its next poll is due; pure.
+// Decides when a server is polled; pure.
 
 import { isListed } from '../domain/server.ts';
 import { NEVER } from '../domain/time.ts';

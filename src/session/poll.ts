@@ -1,7 +1,7 @@
 // The results of a server's polls, which determine when the next one is due.
 
 import type { Problem } from '../domain/problems.ts';
-import { VALID_INTERVALS } from '../domain/reading.ts';
+import { VALID_INTERVALS } from '../domain/snapshot.ts';
 import { NEVER } from '../domain/time.ts';
 import type { Resources } from '../panel/dialect.ts';
 import { NO_DATA } from '../panel/dialect.ts';

@@ -2,9 +2,9 @@
 
 import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { CollectionStatus, SocketState } from '../domain/reading.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
+import type { CollectionStatus, SocketState } from '../domain/snapshot.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Clock } from '../domain/time.ts';
 import type { DaemonNotice, SocketCodec } from '../panel/dialect.ts';

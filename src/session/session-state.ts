@@ -1,6 +1,6 @@
 // What a session knows of its own server.
 
-import type { CollectionStatus } from '../domain/reading.ts';
+import type { CollectionStatus } from '../domain/snapshot.ts';
 import type { MachineState } from './machine-model.ts';
 import type { PollState } from './poll.ts';
 

@@ -1,6 +1,6 @@
 // Keeps one server monitored: by its socket, or by polls while it has none.
 
-import type { CollectionStatus } from '../domain/reading.ts';
+import type { CollectionStatus } from '../domain/snapshot.ts';
 import { isResting, type MachineState, socketState } from './machine-model.ts';
 import { declinesTrial, makePlan } from './plan.ts';
 import { NEVER_POLLED } from './poll.ts';

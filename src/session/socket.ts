@@ -1,4 +1,4 @@
-// One console socket: sends messages at the far end's pace, and reports its end exactly once.
+// One console socket, from its connect to its end.
 
 import type { ClientRequestArgs, IncomingMessage } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';

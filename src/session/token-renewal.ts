@@ -44,7 +44,7 @@ export function rejectToken(
   context: MachineContext,
 ): MachineState {
   const isJwtError = event.type === 'jwtError';
-  // After a restart, a daemon rejects tokens that it accepted before; that shows nothing about a
+  // After a restart, a daemon rejects tokens that it accepted before; that proves nothing about a
   // new one.
   if (state.name === 'authenticating' && state.reused && (!isJwtError || event.fixable))
     return fetchToken({ ...state, wokenAt: context.now }, context);

@@ -1,4 +1,5 @@
-/** Keeps the faults that were injected into a simulation, and decides which call or socket gets one. */
+// The faults that were injected into a simulation, each for a call or a socket.
+
 import type { CallTarget } from './gate.ts';
 import type { RestFault, SocketFault } from './schema.ts';
 import { nodeName, type SimulatedServer } from './server.ts';

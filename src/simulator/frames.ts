@@ -1,4 +1,4 @@
-// The WebSocket frames of a simulated node, and the limits on those that it accepts.
+// The WebSocket frames of a simulated node.
 
 import type { GameUsage } from './game-server.ts';
 import type { GameState } from './schema.ts';

@@ -1,4 +1,4 @@
-// Checks API keys and rate limits of a simulated panel, records each call and applies faults.
+// Admits the calls to a simulated panel.
 
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';

@@ -1,4 +1,4 @@
-// How busy simulated servers are, and ready-made sets of servers.
+// How busy simulated servers are.
 
 import type { ProfileName, ServerSpec } from './schema.ts';
 

@@ -1,4 +1,4 @@
-// Issues and checks the tokens of console sockets, and contains the nodes' messages about bad ones.
+// The tokens of console sockets, as panels issue them for nodes to check.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 

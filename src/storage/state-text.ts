@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { KeptPower, KeptServer, KeptStop, KeptStrip, KeptUptime } from '../domain/kept.ts';
 import { SERVER_STATES } from '../domain/power-states.ts';
-import { STOP_REASONS } from '../domain/reading.ts';
+import { STOP_REASONS } from '../domain/stops.ts';
 
 const FORMAT = 'gameserver-exporter state';
 const VERSION = 1;

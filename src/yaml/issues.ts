@@ -1,4 +1,4 @@
-// A problem in a configuration file with its place, and how it is printed.
+// A problem in a configuration file, as it is printed with its place.
 
 /** One problem in the configuration. Line and column count from 1. */
 export interface ConfigIssue {

@@ -11,7 +11,7 @@ const LAYOUT = 'check the indentation, quotes and brackets of this line and thos
 
 const PROPERTIES = 'put a text that begins with & or ! in quotes';
 
-/** Complete, because the library's own messages are words of YAML's grammar, and quote the file. */
+/** Complete, because the library's own messages use terms of YAML's grammar, and quote the file. */
 const MESSAGES: Readonly<Record<YAMLError['code'], string>> = {
   ALIAS_PROPS: `invalid YAML: an anchor or tag before an alias; ${PROPERTIES}`,
   BAD_ALIAS: 'invalid YAML: an alias or anchor without a name; quote patterns that begin with `*`',

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ServerState } from '../../src/domain/power-states.ts';
-import { CONDITIONS, type Condition } from '../../src/domain/reading.ts';
 import type { BlockedReason } from '../../src/domain/server.ts';
+import { CONDITIONS, type Condition } from '../../src/domain/snapshot.ts';
 import { TARGET } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 

@@ -1,23 +1,25 @@
 import type { Problem } from '../../src/domain/problems.ts';
 import type {
-  BackupsReading,
   BudgetReading,
-  CollectionStatus,
   DiscoveryReading,
   FleetReading,
   NeedsReading,
   NodeReading,
   PanelReading,
   ProblemReading,
-  QueryReading,
-  RecentHistory,
   ServerReading,
-  Snapshot,
-  SocketState,
-  Strip,
 } from '../../src/domain/reading.ts';
+import type { RecentHistory } from '../../src/domain/recent-history.ts';
 import type { SampleSource } from '../../src/domain/sample.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
+import type {
+  BackupsReading,
+  CollectionStatus,
+  QueryReading,
+  Snapshot,
+  SocketState,
+} from '../../src/domain/snapshot.ts';
+import type { Strip } from '../../src/domain/strip.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { ManualClock } from './manual-clock.ts';
 import { type SampleValues, sampleOf } from './samples.ts';

@@ -1,4 +1,4 @@
-import { STRIP_STATES, type Strip, type StripState } from '../../src/domain/reading.ts';
+import { STRIP_STATES, type Strip, type StripState } from '../../src/domain/strip.ts';
 
 /** A strip of these points, oldest first, and of these seconds in each state. */
 export function stripWith(

@@ -1,5 +1,6 @@
 // Servers with each kind of problem that the status page shows, and some that are well, as the exporter knows them.
-import type { ServerReading, ShownStop } from '../../src/domain/reading.ts';
+import type { ServerReading } from '../../src/domain/reading.ts';
+import type { ShownStop } from '../../src/domain/stops.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from './readings.ts';
 import { stripWith } from './strips.ts';
 

@@ -1,4 +1,4 @@
-/** The dialects that exist, and which one a response shows. */
+/** The dialects that exist. */
 import type { Dialect, PanelAnswerText } from '../dialect.ts';
 import { CALAGOPUS } from './calagopus.ts';
 import { HYDRODACTYL } from './hydrodactyl.ts';

@@ -64,7 +64,7 @@ export function pathPart(id: string): string {
 }
 
 /**
- * The state for a word on the wire. Daemons never send `stopped`: panels write it, with 0 for every
+ * The state that a text on the wire stands for. Daemons never send `stopped`: panels write it, with 0 for every
  * number, for a server about which the daemon reports nothing, as they do for one that is off
  * (`StatsTransformer` in their sources).
  */

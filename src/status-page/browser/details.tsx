@@ -1,6 +1,7 @@
 // An open row: what happened, charts, facts and recent state changes of one server.
 import { Component, type JSX, type TargetedPointerEvent } from 'preact';
-import { type ChartSeries, isCrash, POINTS, STEP_SECONDS } from '../../domain/reading.ts';
+import { type ChartSeries, POINTS, STEP_SECONDS } from '../../domain/recent-history.ts';
+import { isCrash } from '../../domain/stops.ts';
 import { MIB } from '../../domain/units.ts';
 import { NOTHING, rate, size, span } from '../data/amounts.ts';
 import type { HistoryView } from '../data/history.ts';

@@ -1,7 +1,7 @@
 // What stands above the table: banners and counts.
 import type { JSX } from 'preact';
 import { SERVER_STATES } from '../../domain/power-states.ts';
-import { CONDITIONS } from '../../domain/reading.ts';
+import { CONDITIONS } from '../../domain/snapshot.ts';
 import { count } from '../data/amounts.ts';
 import { ATTENTION_CODES, attentionTitle } from '../data/attention-table.ts';
 import type { PanelStatus } from '../data/panel-status.ts';

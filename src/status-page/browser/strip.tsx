@@ -1,6 +1,6 @@
 // A server's strip: its states in the last two hours, in the colors `--strip-*` of theme.css.
 import type { JSX } from 'preact';
-import { STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/reading.ts';
+import { STRIP_POINTS, STRIP_STATES, type StripState } from '../../domain/strip.ts';
 import { span } from '../data/amounts.ts';
 import { readStrip } from '../data/strip-text.ts';
 

@@ -2,7 +2,8 @@
 import { isFact } from '../../diagnosis/causes.ts';
 import { whyDown } from '../../diagnosis/down.ts';
 import { isOff } from '../../domain/power-states.ts';
-import { isCrash, type ShownStop, type Snapshot } from '../../domain/reading.ts';
+import { type Snapshot } from '../../domain/snapshot.ts';
+import { isCrash, type ShownStop } from '../../domain/stops.ts';
 import {
   CPU_SATURATED_SHARE,
   LOADING_SECONDS,

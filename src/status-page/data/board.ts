@@ -1,12 +1,7 @@
 // The data behind the page, rendered once for all who ask.
-import type { ChartSeries } from '../../domain/reading.ts';
-import {
-  type Encoding,
-  type RenderedBody,
-  renderBody,
-  SharedBodies,
-  VIEWS,
-} from '../../metrics/rendered-body.ts';
+import type { ChartSeries } from '../../domain/recent-history.ts';
+import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
+import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
 import type { BoardSource } from './board-source.ts';
 import { historyText } from './history.ts';
 import { jsonView } from './json-view.ts';

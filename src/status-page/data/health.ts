@@ -1,8 +1,9 @@
 // Whether one server is healthy, for monitors that check one server.
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { isOff } from '../../domain/power-states.ts';
-import type { FleetReading, ServerReading, Snapshot } from '../../domain/reading.ts';
+import type { FleetReading, ServerReading } from '../../domain/reading.ts';
 import { shortId } from '../../domain/server-ids.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
 import { withIdentity } from './servers-by-id.ts';
 import { stateTitle, stopTitle } from './titles.ts';
 

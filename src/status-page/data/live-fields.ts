@@ -1,6 +1,7 @@
 // The fields of a server in the page's stream.
 import { CAUSES } from '../../diagnosis/causes.ts';
-import type { ServerReading, Snapshot } from '../../domain/reading.ts';
+import type { ServerReading } from '../../domain/reading.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
 import { recentCrash } from './attention.ts';
 import { mainProblem } from './complaint.ts';
 import { SHARED_FIELDS } from './shared-fields.ts';

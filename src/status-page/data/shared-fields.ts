@@ -1,6 +1,7 @@
 // The fields of a server, besides its numbers, that both the page and `/api/v1/servers` have.
-import type { Snapshot } from '../../domain/reading.ts';
+
 import { shortId } from '../../domain/server-ids.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
 import { countedProblem } from './attention.ts';
 import { findComplaint, mainProblem } from './complaint.ts';
 

@@ -1,5 +1,5 @@
 // The form in which the page's stream has the strip of a server.
-import { STRIP_STATES, type Strip, type StripState } from '../../domain/reading.ts';
+import { STRIP_STATES, type Strip, type StripState } from '../../domain/strip.ts';
 
 /** How many points of a strip have this state, or how many seconds the server was in it. */
 interface StripPart {

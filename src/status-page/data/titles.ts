@@ -1,6 +1,6 @@
 // The short names under which the page shows states, conditions and stops.
 import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
-import type { ShownStop, StopReason } from '../../domain/reading.ts';
+import type { ShownStop, StopReason } from '../../domain/stops.ts';
 
 /**
  * The display name of a state; without data, it is unknown, but a server with data may be in a

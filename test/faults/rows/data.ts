@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { NO_STOPS, type StopCounts } from '../../../src/domain/reading.ts';
+import { NO_STOPS, type StopCounts } from '../../../src/domain/stops.ts';
 import { SILENCE_MS } from '../../../src/session/machine-effects.ts';
 import { DARK, pictureOf, STREAMING } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';

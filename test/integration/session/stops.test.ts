@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { STOP_REASONS } from '../../../src/domain/reading.ts';
+import { STOP_REASONS } from '../../../src/domain/stops.ts';
 import { daemonLine } from '../../../src/simulator/daemon.ts';
 import { configFor } from '../../support/exporter.ts';
 import { observed, simulated } from '../../support/stage.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type OffFacts, whyDown } from '../../../src/diagnosis/down.ts';
-import { STOP_REASONS, STRIP_STATES } from '../../../src/domain/reading.ts';
+import { STOP_REASONS } from '../../../src/domain/stops.ts';
+import { STRIP_STATES } from '../../../src/domain/strip.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { countedProblem } from '../../../src/status-page/data/attention.ts';
 import { attentionGroup } from '../../../src/status-page/data/attention-table.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import { CONDITIONS, type Condition } from '../../../src/domain/reading.ts';
+import { CONDITIONS, type Condition } from '../../../src/domain/snapshot.ts';
 import { MemberIndex } from '../../../src/fleet/member-index.ts';
 import type { Member } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ServerState } from '../../../src/domain/power-states.ts';
-import type { ChartSeries } from '../../../src/domain/reading.ts';
+import type { ChartSeries } from '../../../src/domain/recent-history.ts';
 import { ServerHistory } from '../../../src/fleet/server-history.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { stripText } from '../../../src/status-page/data/strip-text.ts';

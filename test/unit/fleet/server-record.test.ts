@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ServerState } from '../../../src/domain/power-states.ts';
-import { NO_STOPS } from '../../../src/domain/reading.ts';
 import type { BlockedReason, Expect } from '../../../src/domain/server.ts';
+import { NO_STOPS } from '../../../src/domain/stops.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { type SampleValues, sampleOf } from '../../support/samples.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { STRIP_STATES } from '../../../src/domain/reading.ts';
+import { STRIP_STATES } from '../../../src/domain/strip.ts';
 import { nextPlace } from '../../../src/fleet/history-rings.ts';
 import { ServerStrip } from '../../../src/fleet/server-strip.ts';
 

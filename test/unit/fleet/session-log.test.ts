@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
-import type { CollectionStatus } from '../../../src/domain/reading.ts';
+import type { CollectionStatus } from '../../../src/domain/snapshot.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { collectingLogger } from '../../support/logger.ts';

@@ -5,8 +5,9 @@ import type { FleetReading } from '../../../src/domain/reading.ts';
 import { shortId } from '../../../src/domain/server-ids.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from '../../../src/metrics/families.ts';
-import { encodeChunks, renderBody, Slices } from '../../../src/metrics/rendered-body.ts';
+import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
+import { Slices } from '../../../src/metrics/slices.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

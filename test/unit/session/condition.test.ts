@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
-import type { CollectionStatus } from '../../../src/domain/reading.ts';
 import type { BlockedReason, CollectionMode } from '../../../src/domain/server.ts';
+import type { CollectionStatus } from '../../../src/domain/snapshot.ts';
 import { collectionStatus, gatherEvidence, STATUS_ROWS } from '../../../src/session/condition.ts';
 import { type MachineState, socketState } from '../../../src/session/machine-model.ts';
 import { NEVER_POLLED, type PollState } from '../../../src/session/poll.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KeptServer, KeptStop } from '../../../src/domain/kept.ts';
 import { SERVER_STATES } from '../../../src/domain/power-states.ts';
-import { STOP_REASONS } from '../../../src/domain/reading.ts';
+import { STOP_REASONS } from '../../../src/domain/stops.ts';
 import { MAX_LINE, readStateText, stateText } from '../../../src/storage/state-text.ts';
 
 const age = fc.nat({ max: 10_000_000_000 });

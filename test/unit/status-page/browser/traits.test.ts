@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { STOP_REASONS } from '../../../../src/domain/reading.ts';
+import { STOP_REASONS } from '../../../../src/domain/stops.ts';
 import { judgeServer, VERDICT_CODES } from '../../../../src/status-page/browser/traits.ts';
 import { shownFleet } from '../../../support/page-data.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from '../../../support/readings.ts';

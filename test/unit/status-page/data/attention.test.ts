@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StopReason } from '../../../../src/domain/reading.ts';
+import type { StopReason } from '../../../../src/domain/stops.ts';
 import { countedProblem } from '../../../../src/status-page/data/attention.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
 import { SERVER_PROBLEMS } from '../../../../src/diagnosis/server-problems.ts';
-import { type ShownStop, STOP_REASONS } from '../../../../src/domain/reading.ts';
+import { type ShownStop, STOP_REASONS } from '../../../../src/domain/stops.ts';
 import { type Complaint, findComplaint } from '../../../../src/status-page/data/complaint.ts';
 import { type ServerReadingChanges, streamingSnapshot } from '../../../support/readings.ts';
 import {

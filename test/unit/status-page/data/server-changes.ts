@@ -1,5 +1,5 @@
 // What happens to a server, as changes of one that runs as expected.
-import type { ShownStop, StopReason } from '../../../../src/domain/reading.ts';
+import type { ShownStop, StopReason } from '../../../../src/domain/stops.ts';
 import type { ServerReadingChanges } from '../../../support/readings.ts';
 
 export const NOW = 1_700_001_000;

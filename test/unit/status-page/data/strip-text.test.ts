@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { STRIP_POINTS } from '../../../../src/domain/reading.ts';
+import { STRIP_POINTS } from '../../../../src/domain/strip.ts';
 import { readStrip, stripText } from '../../../../src/status-page/data/strip-text.ts';
 
 const points = (...runs: readonly (readonly [state: number, count: number])[]) =>

@@ -1,0 +1,90 @@
+// One server at one instant.
+
+import type { FieldName } from './fields.ts';
+import type { ServerState } from './power-states.ts';
+import type { Problem } from './problems.ts';
+import type { SampleSource } from './sample.ts';
+import type { SCHEDULE_FIELDS } from './schedule-fields.ts';
+import type { BlockedReason, ServerTarget } from './server.ts';
+import type { ShownStop, StopCounts, StopReason } from './stops.ts';
+
+/**
+ * How a server is being monitored, the `condition` label of the self-metrics: `waiting` for its
+ * first call, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without
+ * fresh data), `blocked` for a reason that only a person can lift, `stopped`.
+ */
+export const CONDITIONS = [
+  'waiting',
+  'connecting',
+  'streaming',
+  'polling',
+  'failing',
+  'blocked',
+  'stopped',
+] as const;
+
+export type Condition = (typeof CONDITIONS)[number];
+
+/** A session's condition, and why the server can't be monitored as configured. */
+export interface CollectionStatus {
+  readonly condition: Condition;
+  readonly blocked?: BlockedReason | undefined;
+  readonly problem?: Problem;
+}
+
+/** The state of a session's socket; `none` while there is no socket. */
+export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming', 'refreshing'] as const;
+
+export type SocketState = (typeof SOCKET_STATES)[number];
+
+/** A value that is read once per interval stays valid for this many, so that one read may fail. */
+export const VALID_INTERVALS = 2.5;
+
+/**
+ * What was read of a server on its own, under the names of its snapshot; from a monotonic instant
+ * on, it is too old to be shown.
+ */
+type PartRead<Names extends keyof Snapshot> = Readonly<Partial<Pick<Snapshot, Names>>> & {
+  readonly staleAt: number;
+};
+
+export type BackupsReading = PartRead<Extract<FieldName, `backup${string}`>>;
+
+export type SchedulesReading = PartRead<Extract<keyof Snapshot, `schedules${string}`>>;
+
+export type QueryReading = PartRead<
+  'players' | 'bots' | 'players_max' | 'query_problem' | 'query_duration_seconds'
+>;
+
+export interface ScheduleReading extends Readonly<Partial<Record<keyof typeof SCHEDULE_FIELDS, number>>> {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * One server at one instant: the only form in which metrics, JSON and pages read it. It contains
+ * what is fresh, with limits resolved and in the metrics' units; what is unknown, unlimited or
+ * stale is undefined. Times are Unix times in seconds.
+ */
+export interface Snapshot extends Readonly<Record<FieldName, number | undefined>>, CollectionStatus {
+  readonly timestamp_seconds: number;
+  readonly target: ServerTarget;
+  /** The node's name in the server list, else the host and port of its console socket. */
+  readonly node: string | undefined;
+  /** `unknown` without a fresh sample. */
+  readonly state: ServerState;
+  /** Why its game can't be queried, while it is running. */
+  readonly query_problem: Problem | undefined;
+  /** The source of the newest sample, even of a stale one. */
+  readonly source: SampleSource | undefined;
+  /** Empty if they aren't read. */
+  readonly schedules: readonly ScheduleReading[];
+  readonly stops: StopCounts;
+  readonly last_stop: ShownStop | undefined;
+  /** Why the server is off; undefined while it is on, or until that is decided. */
+  readonly off_reason: StopReason | undefined;
+  /** The node may still explain the latest stop; it does within seconds. */
+  readonly is_stop_awaited: boolean;
+  /** The stops of the last hour that nobody requested, oldest first. */
+  readonly unwanted_stops: readonly ShownStop[];
+}

@@ -1,0 +1,92 @@
+// Bodies of responses that several requests share.
+
+import type { Cancel, Clock } from '../domain/time.ts';
+import type { RenderedBody } from './rendered-body.ts';
+
+/** How renders are shared. */
+export interface Sharing {
+  /**
+   * A render is shared with requests that arrive within this many milliseconds of its start. Later
+   * requests get the next one.
+   */
+  readonly sharedForMs: number;
+  /** Whether that includes requests that arrive after its end. */
+  readonly isKept: boolean;
+}
+
+/**
+ * A state that changed 100 ms ago must not be missing in a scrape, and with 10,000 servers a render
+ * takes longer than that. A finished one isn't shared, so that a scrape shows everything that
+ * happened before it.
+ */
+export const SCRAPES: Sharing = { sharedForMs: 50, isKept: false };
+
+/** What people look at is rendered at most once a second, however many look at it. */
+export const VIEWS: Sharing = { sharedForMs: 1_000, isKept: true };
+
+interface SharedRender {
+  /** When it began, on the monotonic clock; infinity while it waits for the previous one. */
+  startedAt: number;
+  readonly body: Promise<RenderedBody>;
+}
+
+/** Bodies that are rendered on request, one at a time; those with the same key are shared. */
+export class SharedBodies {
+  readonly #clock: Pick<Clock, 'now' | 'schedule'>;
+  readonly #sharing: Sharing;
+  /** The latest render of each key, for as long as it may be shared. */
+  readonly #latest = new Map<string, SharedRender>();
+  readonly #ends = new Set<Cancel>();
+  #last: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(clock: Pick<Clock, 'now' | 'schedule'>, sharing: Sharing) {
+    this.#clock = clock;
+    this.#sharing = sharing;
+  }
+
+  /** The body with this key: a shared one, or the result of `render`. */
+  get(key: string, render: () => Promise<RenderedBody>): Promise<RenderedBody> {
+    const latest = this.#latest.get(key);
+    if (latest !== undefined && this.#clock.now() - latest.startedAt <= this.#sharing.sharedForMs) {
+      return latest.body;
+    }
+    const body = this.#last.then(() => {
+      shared.startedAt = this.#clock.now();
+      return render();
+    });
+    const shared: SharedRender = { startedAt: Infinity, body };
+    this.#latest.set(key, shared);
+    this.#last = body.then(
+      () => this.#ended(key, shared),
+      () => this.#drop(key, shared),
+    );
+    return body;
+  }
+
+  /** Drops all bodies, and keeps none that is still rendered. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const cancel of this.#ends) cancel();
+    this.#ends.clear();
+    this.#latest.clear();
+  }
+
+  #ended(key: string, shared: SharedRender): void {
+    const { sharedForMs, isKept } = this.#sharing;
+    const leftMs = shared.startedAt + sharedForMs - this.#clock.now();
+    if (!isKept || this.#isStopped || leftMs < 0) {
+      this.#drop(key, shared);
+      return;
+    }
+    const cancel = this.#clock.schedule(leftMs, () => {
+      this.#ends.delete(cancel);
+      this.#drop(key, shared);
+    });
+    this.#ends.add(cancel);
+  }
+
+  #drop(key: string, shared: SharedRender): void {
+    if (this.#latest.get(key) === shared) this.#latest.delete(key);
+  }
+}

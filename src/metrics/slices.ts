@@ -1,0 +1,93 @@
+// Shares the event loop between walks over the fleet and other work.
+
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+
+/** What a walk over the fleet renders: a scrape, or a view for people and their programs. */
+export type WalkKind = 'scrape' | 'view';
+
+/**
+ * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of
+ * servers because the cost of a step varies by a factor of ten between families, and between
+ * machines.
+ */
+const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
+
+/**
+ * The longest slice of a scrape, in milliseconds: while other work keeps the event loop busy for
+ * longer than a slice, as when all sockets reconnect, a scrape takes as much time as that work.
+ */
+const LONGEST_SLICE_MS = 15;
+
+/**
+ * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
+ * takes a sixteenth of the time.
+ */
+const REST_MS = 30;
+
+/** A walk over the fleet, in slices. */
+export interface Walk {
+  /** Called before each step; the step must wait for the result unless that is undefined. */
+  pause(): Promise<void> | undefined;
+  /** Called once, after the last step. */
+  end(): void;
+}
+
+/**
+ * Shares the event loop between walks over the fleet and everything else. Views give way to
+ * scrapes.
+ */
+export class Slices {
+  readonly #now: () => number;
+  #scrapes = 0;
+
+  /** `now` returns milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get isScraped(): boolean {
+    return this.#scrapes > 0;
+  }
+
+  begin(kind: WalkKind): Walk {
+    const by = kind === 'scrape' ? 1 : 0;
+    this.#scrapes += by;
+    // Many short views must give way as well as a long one.
+    let endsAt = this.#mustRest(kind) ? -Infinity : this.#now() + SLICE_MS[kind];
+    const rest = async () => {
+      const restedAt = this.#now();
+      await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
+      const at = this.#now();
+      const fairMs = kind === 'scrape' ? Math.min(LONGEST_SLICE_MS, at - restedAt) : 0;
+      endsAt = at + Math.max(SLICE_MS[kind], fairMs);
+    };
+    return {
+      pause: () => (this.#now() < endsAt ? undefined : rest()),
+      end: () => {
+        this.#scrapes -= by;
+      },
+    };
+  }
+
+  #mustRest(kind: WalkKind): boolean {
+    return kind === 'view' && this.isScraped;
+  }
+}
+
+/** There is one event loop, whatever is rendered. */
+export const EVENT_LOOP = new Slices();
+
+/** Is a scrape being rendered? */
+export function isScraped(): boolean {
+  return EVENT_LOOP.isScraped;
+}
+
+/**
+ * Resolves when a response other than a scrape's may be made: after a rest if a scrape is being
+ * rendered.
+ */
+export async function giveWay(): Promise<void> {
+  const walk = EVENT_LOOP.begin('view');
+  await walk.pause();
+  walk.end();
+}

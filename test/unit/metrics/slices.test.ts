@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { encodeChunks } from '../../../src/metrics/rendered-body.ts';
+import { isScraped, Slices, type WalkKind } from '../../../src/metrics/slices.ts';
+
+/** A walk of this many steps; `taken` counts those so far. */
+class Steps {
+  taken = 0;
+  readonly #count: number;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  *blocks(): Generator<string, void, void> {
+    for (; this.taken < this.#count; this.taken += 1) yield 'step';
+  }
+}
+
+/** Each look at the clock takes a millisecond. */
+function slicesOfSteps(): Slices {
+  let elapsedMs = 0;
+  return new Slices(() => (elapsedMs += 1));
+}
+
+test.each<[WalkKind, number]>([
+  ['scrape', 5],
+  ['view', 2],
+])(
+  'a %s yields to the event loop every %d milliseconds, however few steps that is',
+  async (kind, sliceMs) => {
+    let turns = 0;
+    let isRunning = true;
+    const turn = () => {
+      turns += 1;
+      if (isRunning) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await copiesOf(encodeChunks(new Steps(40).blocks(), kind, slicesOfSteps()));
+    isRunning = false;
+    expect(turns).toBeGreaterThanOrEqual(40 / sliceMs);
+  },
+);
+
+test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
+  ['a scrape takes as long as other work took', 'scrape', 9, 9],
+  ['a scrape takes 15 ms after a longer turn', 'scrape', 80, 15],
+  ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
+  ['a view takes 2 ms, whatever else works', 'view', 80, 2],
+])('%s', async (_what, kind, restMs, sliceMs) => {
+  let now = 0;
+  const walk = new Slices(() => now).begin(kind);
+  now = 5;
+  const rest = walk.pause();
+  expect(rest).toBeInstanceOf(Promise);
+  now += restMs;
+  await rest;
+  now += sliceMs - 1;
+  expect(walk.pause()).toBeUndefined();
+  now += 1;
+  expect(walk.pause()).toBeInstanceOf(Promise);
+});
+
+test('views rest while a scrape is rendered, and go on then', async () => {
+  const slices = slicesOfSteps();
+  const scrape = new Steps(500);
+  const views = [new Steps(500), new Steps(500)];
+  const ends = views.map((view) => copiesOf(encodeChunks(view.blocks(), 'view', slices)));
+  await copiesOf(encodeChunks(scrape.blocks(), 'scrape', slices));
+  // A busy machine may take so long for the scrape that they get a few slices.
+  for (const { taken } of views) expect(taken).toBeLessThan(100);
+  await Promise.all(ends);
+  expect(views.map(({ taken }) => taken)).toEqual([500, 500]);
+});
+
+test('a scrape is seen while it is rendered, and no view is', async () => {
+  const seen: boolean[] = [];
+  const blocks = function* () {
+    seen.push(isScraped());
+    yield 'step';
+  };
+  for (const kind of ['scrape', 'view'] as const) await copiesOf(encodeChunks(blocks(), kind));
+  expect(seen).toEqual([true, false]);
+  expect(isScraped()).toBe(false);
+});
+
+test('a scrape that is abandoned holds up no view', async () => {
+  const slices = new Slices(() => 0);
+  for await (const _ of encodeChunks(['x'.repeat(300_000), 'y'.repeat(300_000)], 'scrape', slices)) break;
+  expect(slices.begin('view').pause()).toBeUndefined();
+  const scrape = slices.begin('scrape');
+  expect(slices.begin('view').pause()).toBeInstanceOf(Promise);
+  scrape.end();
+});
+
+/** A piece is only valid until the next one is requested. */
+
+async function copiesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const copies: Buffer[] = [];
+  for await (const piece of pieces) copies.push(Buffer.from(piece));
+  return copies;
+}
