@@ -89,6 +89,7 @@ export function socketAccess(
     lookup: nodeLookup(guardedNames(policy, resolve), limits),
     tls: socketTls(panel.tls && nodeTls(panel.tls)),
     unfinished: new UnfinishedBytes(),
+    inTurn,
   };
   return {
     get codec() {

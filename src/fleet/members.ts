@@ -118,10 +118,10 @@ export class Members {
 
   /**
    * Monitors these servers from now on. A server that was already monitored keeps its session,
-   * socket and record, even if its description changed. `prepare` is called before sessions of new
-   * servers begin and those of removed ones end.
+   * socket and record, even if its description changed. If anything differs, `prepare` is called
+   * before sessions of new servers begin and those of removed ones end. Returns whether it did.
    */
-  observe(targets: readonly ServerTarget[], prepare: () => void): void {
+  observe(targets: readonly ServerTarget[], prepare: () => void): boolean {
     const { clock, kept } = this.#options;
     const create = (target: ServerTarget) => {
       const record = new ServerRecord(target, this.#staleness, this.#recordContext);
@@ -130,18 +130,17 @@ export class Members {
       return { record, session: new Session(this.#sessions, record) };
     };
     const { members, isRegrouped } = regroup(this.#members, targets, create);
-    if (isRegrouped) {
-      this.#members = members;
-      this.records = members.map(({ record }) => record);
-      this.#surroundings.keepNodes(this.records);
-    }
+    if (!isRegrouped) return false;
+    this.#members = members;
+    this.records = members.map(({ record }) => record);
+    this.#surroundings.keepNodes(this.records);
     prepare();
-    if (!isRegrouped) return;
     const remaining = new Set(members);
     for (const member of this.#begun) if (!remaining.has(member)) this.#end(member);
     for (const { record } of this.#begun) this.#index.update(record);
     this.changed();
     if (this.#hasBegun) this.#start(members.filter((member) => !this.#begun.has(member)));
+    return true;
   }
 
   /** Begins the sessions, and those of servers that are added later. */

@@ -113,6 +113,7 @@ export class PanelFleet {
     if (this.#settings.listing === undefined) this.#members.begin();
     else this.#cancelBegin = this.#context.clock.schedule(LISTED_WITHIN_MS, () => this.#members.begin());
     this.#followSettings();
+    this.#followServers();
   }
 
   /**
@@ -122,8 +123,10 @@ export class PanelFleet {
   configure(settings: FleetSettings): void {
     this.#settings = settings;
     this.#members.configure(settings);
-    this.#observe(this.discovery.configure(settings.servers, settings.listing));
+    const targets = this.discovery.configure(settings.servers, settings.listing);
     if (this.#isRunning) this.#followSettings();
+    // Even if the servers are the same, they may be asked for something else.
+    if (!this.#observe(targets) && this.#isRunning) this.#followServers();
   }
 
   #followSettings(): void {
@@ -132,7 +135,6 @@ export class PanelFleet {
     for (const what of LISTS) this.#readList(what);
     if (nodes && openNodes) this.#nodes ??= new NodeWatch({ ...this.#context, panel, openNodes });
     this.#nodes?.configure(nodes);
-    this.#followServers();
   }
 
   /**
@@ -149,8 +151,9 @@ export class PanelFleet {
     this.#lists[what] = settings && new ListReads({ ...options, ...settings });
   }
 
-  #observe(targets: readonly ServerTarget[]): void {
-    this.#members.observe(targets, () => {
+  /** Returns whether the servers or their descriptions changed. */
+  #observe(targets: readonly ServerTarget[]): boolean {
+    return this.#members.observe(targets, () => {
       if (this.#isRunning) this.#followServers();
     });
   }
@@ -219,7 +222,10 @@ export class PanelFleet {
 
   /** The server list was read, if only in part. */
   #found(targets: readonly ServerTarget[], isComplete: boolean): void {
-    this.#observe(targets);
+    if (!this.#observe(targets)) {
+      this.#context.gateway.keepNodes();
+      this.#followNeeds();
+    }
     this.#members.begin();
     if (isComplete) this.#members.listed();
   }
@@ -228,10 +234,14 @@ export class PanelFleet {
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
     const { gateway, socketLimit } = this.#context;
-    // Servers that the panel blocks according to the server list need no calls.
-    const asking = this.records.filter(({ target }) => target.blocked === undefined);
-    const askedFor = (isMeant: (target: ServerTarget) => boolean) =>
-      new Map(asking.filter(({ target }) => isMeant(target)).map((record) => [record.target.id, record]));
+    const askedFor = (isMeant: (target: ServerTarget) => boolean) => {
+      const asked = new Map<string, ServerRecord>();
+      // Servers that the panel blocks according to the server list need no calls.
+      for (const record of this.records)
+        if (record.target.blocked === undefined && isMeant(record.target))
+          asked.set(record.target.id, record);
+      return asked;
+    };
     gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
       asked: {

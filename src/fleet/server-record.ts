@@ -54,6 +54,8 @@ export class ServerRecord implements ServerReading {
   #target!: ServerTarget;
   /** Those of the target: each frame needs them, and targets have too many shapes for V8. */
   #limits!: Limits;
+  /** The same, because whatever concerns all servers asks for it. */
+  #listedNode: string | undefined;
   staleness: Staleness;
   status: CollectionStatus = { condition: 'waiting' };
   socketState: SocketState = 'none';
@@ -97,10 +99,11 @@ export class ServerRecord implements ServerReading {
   set target(target: ServerTarget) {
     this.#target = target;
     this.#limits = target.limits;
+    this.#listedNode = target.node;
   }
 
   get node(): string | undefined {
-    return this.target.node ?? this.socketHost;
+    return this.#listedNode ?? this.socketHost;
   }
 
   /** When the newest sample arrived. */

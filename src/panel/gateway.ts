@@ -97,6 +97,7 @@ export class Gateway {
   readonly #addresses = new SocketAddresses();
   readonly #nodePolls: NodePolls;
   readonly #calls: CallMaker;
+  #asked: Pick<PanelUse['asked'], 'websocket' | 'resources'> = { websocket: new Map(), resources: new Map() };
 
   /** Calls go over HTTP unless `api` is given. */
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
@@ -301,12 +302,20 @@ export class Gateway {
   /** Whatever is known of servers and nodes that are no longer asked is forgotten. */
   setUse(use: PanelUse): void {
     this.#health.setUse(use);
+    this.#asked = use.asked;
+    this.keepNodes();
+  }
+
+  /** Forgets nodes without servers; a server's node may change with its socket's address. */
+  keepNodes(): void {
+    const { websocket, resources } = this.#asked;
     const nodes = new Set<string | undefined>();
-    for (const servers of [use.asked.websocket, use.asked.resources])
-      for (const { node } of servers.values()) nodes.add(node);
+    for (const servers of [websocket, resources]) for (const { node } of servers.values()) nodes.add(node);
     this.#scheduler.keepNodes(nodes);
     this.#addresses.keep(nodes);
-    this.#nodePolls.keepNodes(new Set([...use.asked.resources.values()].map(({ target }) => target?.nodeId)));
+    const ids = new Set<string | undefined>();
+    for (const { target } of resources.values()) ids.add(target?.nodeId);
+    this.#nodePolls.keepNodes(ids);
   }
 
   /**

@@ -6,6 +6,8 @@ import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock } from '../domain/time.ts';
 import { MIB } from '../domain/units.ts';
+import { atOnce } from './connect-pacer.ts';
+import { endInTurn } from './paced-end.ts';
 import { TunneledSocket } from './tunneled-socket.ts';
 import { UnfinishedBytes } from './unfinished-bytes.ts';
 
@@ -134,9 +136,13 @@ export class FrameReader {
     return this.#socket;
   }
 
-  /** The handshake is over; frames that came with its end are read now. */
-  opened(): void {
+  /**
+   * The handshake is over: frames that came with its end are read now, and the connection ends in
+   * its turn.
+   */
+  opened(inTurn = atOnce): void {
     this.#isForWs = false;
+    if (this.#socket !== undefined) endInTurn(this.#socket, inTurn);
     const early = this.#socket === undefined ? EMPTY : takeBuffered(this.#socket);
     this.#read(early, early.length);
   }

@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Clock } from '../domain/time.ts';
 import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import { atOnce, type InTurn } from './connect-pacer.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';
 import { Outbox } from './outbox.ts';
@@ -53,6 +54,8 @@ export interface SocketOptions {
   readonly lookup?: LookupFunction;
   /** What the unfinished messages of all sockets may occupy; of this socket alone by default. */
   readonly unfinished?: UnfinishedBytes;
+  /** Closes connections; at once by default. */
+  readonly inTurn?: InTurn;
 }
 
 /** Receives a socket's events: `refused` or `opened`, and after `opened` once `closed`. */
@@ -105,7 +108,7 @@ export class ConsoleSocket {
     // A buffer is written together with its header, a text in two parts.
     const write = (frame: string) => this.#ws.send(Buffer.from(frame), { binary: false });
     this.#outbox = new Outbox(options.clock, write);
-    this.#listen();
+    this.#listen(options.inTurn ?? atOnce);
   }
 
   /**
@@ -159,12 +162,12 @@ export class ConsoleSocket {
     this.#outbox.stop();
   }
 
-  #listen(): void {
+  #listen(inTurn: InTurn): void {
     const ws = this.#ws;
     ws.on('open', () => {
       this.#opened = true;
       if (!this.#detached) INTERNAL_ERRORS.contain(() => this.#listener.opened());
-      this.#reader.opened();
+      this.#reader.opened(inTurn);
     });
     ws.on('message', (data, isBinary) => {
       if (!this.#detached) this.#listener.message(data as Buffer, isBinary);

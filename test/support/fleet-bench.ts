@@ -50,6 +50,7 @@ export class FakeGateway implements PanelGateway {
   problem: Problem | undefined;
   problems: readonly ProblemReading[] = [];
   accessChanges = 0;
+  nodesKept = 0;
   limitPerMinute = 60;
   isPinned = false;
   isPolledByNode = false;
@@ -154,6 +155,10 @@ export class FakeGateway implements PanelGateway {
 
   setUse(use: PanelUse): void {
     this.use = use;
+  }
+
+  keepNodes(): void {
+    this.nodesKept += 1;
   }
 
   keyChanged(): void {

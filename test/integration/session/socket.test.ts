@@ -442,6 +442,26 @@ describe.each(['directly', 'through a proxy'])('connected %s', (way) => {
       expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', oversize: false });
       expect(clock.pending).toBe(0);
     });
+
+    it.each([
+      ['closes', (connection: Socket) => connection.destroy()],
+      ['resets', (connection: Socket) => connection.resetAndDestroy()],
+    ])('without a frame, of a node that %s the connection, comes in its turn', async (_, end) => {
+      const waiting: (() => void)[] = [];
+      const inTurn = (begin: () => void) => {
+        waiting.push(begin);
+        return () => undefined;
+      };
+      await open({ inTurn });
+      end(upgraded[0] as Socket);
+      await eventually(() => expect(waiting).toHaveLength(1));
+      await settled();
+      expect(types()).toEqual(['opened']);
+      for (const begin of waiting) begin();
+      await eventually(() => expect(types()).toEqual(['opened', 'closed']));
+      expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', oversize: false });
+      expect(waiting).toHaveLength(1);
+    });
   });
 
   describe('close', () => {

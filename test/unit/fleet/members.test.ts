@@ -156,6 +156,17 @@ it('a server that the list shows as suspended is no longer polled, and the panel
   expect(gateway.use?.asked.resources.size).toBe(1);
 });
 
+it('a server list that shows the same again costs the panel no look at all servers but at their nodes', async () => {
+  const page = [listed(1), listed(2)];
+  gateway.listing = () => Promise.resolve({ servers: page, totalPages: 1, badEntries: 0 });
+  const configured = page.map(({ uuid }) => named(uuid, { uuid }));
+  await start(configured, { listing: { intervalMs: MINUTE } });
+  const { use, nodesKept } = gateway;
+  await clock.advance(3 * MINUTE);
+  expect(gateway.use).toBe(use);
+  expect(gateway.nodesKept).toBe(nodesKept + 3);
+});
+
 describe('changed settings', () => {
   it('apply to servers that are already monitored', async () => {
     await start([named('a'), named('b', { mode: 'poll' })]);
