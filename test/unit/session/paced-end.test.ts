@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endInTurn } from '../../../src/session/paced-end.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -8,6 +8,8 @@ import { eventually } from '../../support/eventually.ts';
 class World {
   readonly waiting: (() => void)[] = [];
   readonly closed: (Error | null)[] = [];
+  /** Ends that another listener saw. */
+  ends = 0;
 
   open(): Duplex {
     const connection = new Duplex({
@@ -17,6 +19,9 @@ class World {
         this.closed.push(error);
         done(error);
       },
+    });
+    connection.on('end', () => {
+      this.ends += 1;
     });
     endInTurn(connection, (begin) => {
       this.waiting.push(begin);
@@ -42,6 +47,18 @@ describe('a connection', () => {
     await closed;
     expect(world.closed).toEqual([null]);
     expect(world.waiting).toEqual([]);
+  });
+
+  it('that the far side ends costs ws nothing before its turn', async () => {
+    const world = new World();
+    const connection = world.open();
+    const ended = vi.spyOn(connection, 'end');
+    connection.push(null);
+    await eventually(() => expect(world.waiting).toHaveLength(1));
+    world.turn();
+    await eventually(() => expect(world.closed).toHaveLength(1));
+    expect(world.ends).toBe(0);
+    expect(ended).not.toHaveBeenCalled();
   });
 
   it('that fails reports its error in its turn', async () => {
