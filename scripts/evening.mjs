@@ -1,5 +1,6 @@
 // Plays an evening of trouble for docs/alerts.md, in real time (27 minutes): two exporters with simulated panels that are both called
-// main, Prometheus and Alertmanager with the shipped rules and routes for Discord. Prints each notification as a row of a table: when, to which receiver, and its text.
+// main, Prometheus and Alertmanager with the shipped rules and routes for Discord. Prints each notification as a row of its table:
+// when, to which receiver, and its text as Discord shows it; on stderr what happens when, and since when each notification says so.
 // Requires `npm run build`, and prometheus and prometheus-alertmanager in the PATH.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,11 +23,14 @@ const programs = new Set();
 function run(command, args, stdout = 'ignore') {
   const program = spawn(command, args, { cwd: folder, stdio: ['ignore', stdout, 'ignore'] });
   programs.add(program);
-  program.once('exit', () => programs.delete(program));
+  program.once('exit', (code) => {
+    if (programs.delete(program)) throw new Error(`${command} ended with exit code ${code}`);
+  });
   return program;
 }
 
 async function end(program) {
+  programs.delete(program);
   program.kill('SIGTERM');
   if (program.exitCode === null) await once(program, 'exit');
 }
@@ -73,12 +77,32 @@ async function startSite(port, servers, seed, labels) {
   return site;
 }
 
+const timeOf = (seconds) => new Date(seconds * 1_000).toISOString().slice(11, 19);
+
+/** How long ago that was, as Discord shows it. */
+function ago(seconds) {
+  const minutes = Math.round((Date.now() / 1_000 - seconds) / 60);
+  return minutes === 1 ? 'a minute ago' : `${minutes} minutes ago`;
+}
+
+/** A text as Discord shows it; addresses are code, because they aren't real. */
+function shown(description) {
+  return description
+    .trim()
+    .replaceAll(/\s*\n/g, '<br>')
+    .replaceAll(/<t:(\d+):R>/g, (_, seconds) => ago(Number(seconds)))
+    .replaceAll(/<t:(\d+):t>/g, (_, seconds) => timeOf(Number(seconds)).slice(0, 5))
+    .replaceAll(/\[(\w+)\]\([^)]*\)/g, '*$1*')
+    .replaceAll(/http:\S+[\w/]/g, '`$&`');
+}
+
 async function print(request, response) {
   const { embeds } = await json(request);
   for (const { title, description } of embeds) {
-    const time = new Date().toISOString().slice(11, 19);
-    const channel = request.url.slice(1);
-    console.log(`| ${time} | ${channel} | ${title} | ${description.trim().replaceAll(/\s*\n/g, '<br>')} |`);
+    const time = timeOf(Date.now() / 1_000);
+    const since = description.match(/<t:(\d+)/)?.[1];
+    console.log(`| ${time} | ${request.url.slice(1)} | ${title} | ${shown(description)} |`);
+    console.error(`${time} ${title}: since ${since === undefined ? 'unknown' : timeOf(since)}`);
   }
   response.end();
 }
@@ -143,7 +167,7 @@ const startedAt = performance.now();
 /** Waits until this many minutes have passed since the start. */
 async function minute(minutes, what) {
   await wait(Math.max(0, startedAt + minutes * 60_000 - performance.now()));
-  console.error(`${new Date().toISOString().slice(11, 19)} ${what}`);
+  console.error(`${timeOf(Date.now() / 1_000)} ${what}`);
 }
 
 // Servers of the simulated panel have trouble of their own, too: factorio crashes twice within a minute, modded-beta crashes every 90
@@ -178,8 +202,15 @@ await first.control('settings', { crashDetection: false });
 const crashed = ['survival', 'creative', 'skyblock', 'lobby', 'terraria'];
 for (const server of crashed) await first.control(`servers/${server}/crash`, { exit: { code: 1 } });
 await first.control('settings', { crashDetection: true });
+await minute(17, 'the second exporter is to reload an invalid configuration');
+const valid = await readFile(second.file, 'utf8');
+await writeFile(second.file, `${valid}\ntypo: true\n`);
+second.exporter.kill('SIGHUP');
 await minute(20, 'somebody starts them');
 for (const server of crashed) await first.control(`servers/${server}/power`, { action: 'start' });
+await minute(21, 'the configuration is corrected');
+await writeFile(second.file, valid);
+second.exporter.kill('SIGHUP');
 await minute(21.5, 'both exporters are down');
 await end(first.exporter);
 await end(second.exporter);
