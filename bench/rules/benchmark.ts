@@ -75,7 +75,7 @@ export const rules: Benchmark = {
     return {
       method: `${servers} servers, 200 to a node, served to a real Prometheus with the shipped rules; all intervals and ranges are divided by ${FACTOR},
 so that a range holds as many samples as in practice. Each scene lasts ${seconds} s of the rules' time. Seconds of an evaluation of a group, of
-which there is one every 15 s (problems: 30 s; usage: five minutes), on a Prometheus that has minutes of samples: rules whose ranges are hours or
+which there is one every 15 s (problems: 30 s; predictions: a minute; usage: five minutes), on a Prometheus that has minutes of samples: rules whose ranges are hours or
 days read more in practice. The processor time is that of the whole Prometheus, scrapes included, per 15 s of
 the rules' time: unlike durations, it doesn't depend on what else the machine does.`,
       tables: [
