@@ -19,7 +19,7 @@ export function mergeTargets(
   rules: CompiledRules | undefined,
 ) {
   const twinsByIdentity = new Map<string, ListedServer[]>();
-  for (const server of [...listed].sort((one, other) => (one.uuid < other.uuid ? -1 : 1))) {
+  for (const server of listed) {
     const identity = shortId({ id: server.uuid });
     const twins = twinsByIdentity.get(identity);
     if (twins === undefined) twinsByIdentity.set(identity, [server]);
@@ -29,9 +29,8 @@ export function mergeTargets(
   const own = configured.map((target) =>
     completed(target, findListed(target, twinsByIdentity.get(shortId(target))), rules),
   );
-  const added: ServerTarget[] = [];
+  const chosen: ListedServer[] = [];
   const ambiguous: ListedServer[] = [];
-  const leftOut: ListedServer[] = [];
   for (const [identity, twins] of twinsByIdentity) {
     const owner = owners.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
@@ -40,14 +39,19 @@ export function mergeTargets(
       continue;
     }
     if (rules === undefined) continue;
-    const [first, ...others] = twins.filter((server) => server.uuid !== owner?.uuid && rules.selects(server));
+    const [first, ...others] = twins
+      .filter((server) => server.uuid !== owner?.uuid && rules.selects(server))
+      .sort(byUuid);
     if (first === undefined) continue;
     ambiguous.push(...others);
-    if (owner !== undefined) ambiguous.push(first);
-    else if (added.length < rules.maxServers) added.push(discovered(first, rules));
-    else leftOut.push(first);
+    if (owner === undefined) chosen.push(first);
+    else ambiguous.push(first);
   }
-  added.sort(byName);
+  // To sort all of them takes longer than everything else.
+  const { maxServers = 0 } = rules ?? {};
+  if (chosen.length > maxServers) chosen.sort(byUuid);
+  const leftOut = chosen.splice(maxServers);
+  const added = rules === undefined ? [] : chosen.map((server) => discovered(server, rules)).sort(byName);
   return {
     /** The configured servers in their order, then the discovered ones by name. */
     targets: [...own, ...added],
@@ -56,7 +60,7 @@ export function mergeTargets(
      * Listed servers that can't be monitored because another server of the panel has the same
      * 8-character identifier.
      */
-    ambiguous,
+    ambiguous: ambiguous.sort(byUuid),
     /**
      * Listed servers that aren't monitored because there are too many, in the order of their UUIDs.
      */
@@ -181,6 +185,10 @@ export function chooseQuery(
   if (query?.type !== AUTO) return query;
   const type = typeOfEgg(egg, namedPort !== undefined);
   return type === undefined ? undefined : { ...query, type, isGuess: true };
+}
+
+function byUuid(one: ListedServer, other: ListedServer): number {
+  return one.uuid < other.uuid ? -1 : 1;
 }
 
 function byName(one: ServerTarget, other: ServerTarget): number {

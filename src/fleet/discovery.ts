@@ -29,6 +29,8 @@ const NAMES_WITHIN_MS = 30_000;
 /** With more servers, pieces of work about all of them have a turn each. */
 const MANY_SERVERS = 1_000;
 
+const NOBODY: readonly ServerTarget[] = [];
+
 /** The deadline of calls that nothing should overtake. */
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
@@ -81,9 +83,11 @@ export class Discovery {
    * Servers that were removed from the configuration when discovery began: the server list has yet
    * to show whether they are discovered.
    */
-  #undecided: readonly ServerTarget[] = [];
+  #undecided = NOBODY;
   readonly #ours = new WeakMap<ServerTarget, boolean>();
   #merged = mergeTargets([], [], undefined);
+  /** What that was made of, beside the server list. */
+  #mergedFrom: readonly unknown[] = [];
   #problems: readonly ProblemReading[] = [];
   /** The configured servers no longer wait for their names. */
   #isNamed = false;
@@ -152,7 +156,7 @@ export class Discovery {
       // What was a problem of discovering servers doesn't end by being discovered again.
       if (rules === undefined) this.#logProblems = problemLog(panel, log, ENDED);
       const isUnread = this.#isRunning && rules !== undefined && this.#state.known.size === 0;
-      this.#undecided = isUnread ? this.#merged.targets : [];
+      this.#undecided = isUnread ? this.#merged.targets : NOBODY;
       if (settings === undefined) this.#state = NEVER_READ;
       // The list of other servers may lack all that are known.
       else if (settings.type !== before?.type)
@@ -223,7 +227,7 @@ export class Discovery {
       if (this.#isAdmins === true) walk = all;
     }
     if (signal.aborted) return 0;
-    if (walk.complete) this.#undecided = [];
+    if (walk.complete) this.#undecided = NOBODY;
     const isIncluded = (server: ListedServer) => this.#rules?.judge(server).included === true;
     this.#state = afterWalk(before, walk, clock.now(), isIncluded, notFound());
     const status = walk.problem instanceof PanelError ? walk.problem.status : undefined;
@@ -280,6 +284,19 @@ export class Discovery {
   }
 
   #merge(): void {
+    const { known } = this.#state;
+    const basis = [this.#configured, this.#rules, this.#isNamed, this.#undecided, this.#isCurrent];
+    // Most walks find what the one before found, and thousands of servers take long to sort.
+    const isSame =
+      basis.every((part, index) => part === this.#mergedFrom[index]) &&
+      known.size === this.listed.length &&
+      this.listed.every((entry) => known.get(entry.uuid)?.entry === entry);
+    if (!isSame) this.#mergeAgain();
+    this.#mergedFrom = basis;
+    this.#problems = datedProblems(this.#findProblems(), this.#problems, this.#options.clock.now());
+  }
+
+  #mergeAgain(): void {
     this.listed = [...this.#state.known.values()].map(({ entry }) => entry);
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
@@ -290,7 +307,6 @@ export class Discovery {
     // Without a current list, their own calls show whether they are blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
-    this.#problems = datedProblems(this.#findProblems(), this.#problems, this.#options.clock.now());
   }
 
   #findProblems(): readonly Problem[] {
