@@ -1,8 +1,8 @@
 // The exporter's metrics about itself, as data.
 
-import { type FleetReading, type PanelReading, type ServerReading } from '../domain/reading.ts';
-import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
+import type { FleetReading, PanelReading } from '../domain/reading.ts';
 import { type Family, familyHead } from './families.ts';
+import type { ServerCounts } from './server-counts.ts';
 
 /** What the name of every metric about the exporter begins with. */
 export const SELF_PREFIX = 'gameserver_exporter_';
@@ -38,6 +38,7 @@ export interface Reload {
 
 /** What one scrape shows of the exporter itself. */
 interface SelfView extends SelfFacts {
+  readonly counts: ServerCounts;
   readonly reload: Reload | undefined;
   /** When the exporter's own code last threw an exception, in Unix milliseconds. */
   readonly internalErrorAtMs: number | undefined;
@@ -51,9 +52,6 @@ function gauge(
 ): Family<SelfView> {
   return { ...familyHead(SELF_PREFIX + name, help, labels), read };
 }
-
-/** Servers without a socket are counted by condition only. */
-const OPEN_STATES = SOCKET_STATES.filter((state) => state !== 'none');
 
 /** Gauges of the exporter itself, in addition to those of each panel. */
 export const SELF_GAUGES: readonly Family<SelfView>[] = [
@@ -89,16 +87,11 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
       }),
     ['panel', 'panel_url'],
   ),
-  gauge(
-    'sockets',
-    'Console WebSockets, by state.',
-    ({ fleet }) => tally(fleet, OPEN_STATES, ({ socketState }) => socketState),
-    ['panel', 'state'],
-  ),
+  gauge('sockets', 'Console WebSockets, by state.', ({ counts }) => rows(counts.sockets), ['panel', 'state']),
   gauge(
     'servers',
     'Servers, by condition: how they are being monitored.',
-    ({ fleet }) => tally(fleet, CONDITIONS, ({ status }) => status.condition),
+    ({ counts }) => rows(counts.conditions),
     ['panel', 'condition'],
   ),
   gauge(
@@ -131,19 +124,7 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
   ),
 ];
 
-/**
- * The numbers of servers by panel and word, which are 0 for every word of every configured panel.
- */
-function tally(fleet: FleetReading, kinds: readonly string[], classify: (server: ServerReading) => string) {
-  const counts = new Map(
-    fleet.panels().map(({ name }) => [name, new Map(kinds.map((word) => [word, 0]))] as const),
-  );
-  for (const server of fleet.servers()) {
-    const word = classify(server);
-    const ofPanel = counts.get(server.target.panel);
-    const before = ofPanel?.get(word);
-    if (before !== undefined) ofPanel?.set(word, before + 1);
-  }
+function rows(counts: ServerCounts[keyof ServerCounts]) {
   return [...counts].flatMap(([panel, ofPanel]) =>
     [...ofPanel].map(([word, n]) => [[panel, word], n] as const),
   );

@@ -10,7 +10,10 @@ import {
 } from '../domain/telemetry.ts';
 import { collectEventLoopDelays, NEVER_MS } from './event-loop-delay.ts';
 import type { Family } from './families.ts';
+import { collectOpenFiles } from './open-files.ts';
 import { PANEL_GAUGES, type Reload, SELF_GAUGES, SELF_PREFIX, type SelfFacts } from './self-families.ts';
+import { countServers, type ServerCounts } from './server-counts.ts';
+import { EVENT_LOOP } from './slices.ts';
 
 /**
  * Events that a panel's daemon is known to send: first those of its protocol, then those seen in
@@ -59,14 +62,13 @@ interface PanelCounts {
 }
 
 /**
- * Gauges of prom-client whose names end in `_total`, which is reserved for counters: promtool
- * rejects them.
+ * Gauges of prom-client that look at every socket in one turn of the event loop: 20 ms for 10,000.
+ * The names of the totals are reserved for counters, so promtool rejects them anyway.
  */
-const MISNAMED = [
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-];
+const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((what) => [
+  `nodejs_active_${what}`,
+  `nodejs_active_${what}_total`,
+]);
 
 interface SelfMetricsOptions extends SelfFacts {
   /** Log lines dropped since the start; 0 if absent. */
@@ -127,8 +129,9 @@ export class SelfMetrics {
   constructor(options: SelfMetricsOptions) {
     this.#options = options;
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: NEVER_MS });
-    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+    for (const name of LEFT_OUT) this.#registry.removeSingleMetric(name);
     collectEventLoopDelays(this.#registry);
+    collectOpenFiles(this.#registry);
   }
 
   /** Counts what happens to one panel's collection; returns the same object for the same name. */
@@ -165,11 +168,13 @@ export class SelfMetrics {
 
   /** All metrics in the text format. */
   async metrics(): Promise<string> {
+    const counts = await this.#countServers();
     const panels = this.#options.fleet.panels();
     const servers = () => this.#options.fleet.servers();
     const view = {
       ...this.#options,
       fleet: { panels: () => panels, servers },
+      counts,
       reload: this.#reload,
       internalErrorAtMs: this.#internalErrorAtMs,
     };
@@ -185,6 +190,15 @@ export class SelfMetrics {
     this.#logLinesDropped.inc(this.#options.droppedLogLines?.() ?? 0);
     await this.#setCounts(panels);
     return await this.#registry.metrics();
+  }
+
+  async #countServers(): Promise<ServerCounts> {
+    const walk = EVENT_LOOP.begin('scrape');
+    try {
+      return await countServers(this.#options.fleet, walk);
+    } finally {
+      walk.end();
+    }
   }
 
   async #setCounts(panels: readonly PanelReading[]): Promise<void> {

@@ -46,6 +46,11 @@ test('process metrics are included, except gauges that are named like counters',
   expect(misnamed).toEqual([]);
 });
 
+test('nothing that looks at every socket at each scrape is included', async () => {
+  const names = parseExposition(await self.metrics()).map(({ name }) => name);
+  expect(names.filter((name) => name.startsWith('nodejs_active'))).toEqual([]);
+});
+
 test('delays of the event loop are 0 before the first, and don’t contain the time between two looks', async () => {
   const delays = async () =>
     new Map(

@@ -1,0 +1,28 @@
+// The gauge of the files that the process holds open.
+
+import { readdir } from 'node:fs/promises';
+import { Gauge, type Registry } from 'prom-client';
+
+const NAME = 'process_open_fds';
+
+/** Where Linux lists them; other systems have no such gauge. */
+const FOLDER = '/proc/self/fd';
+
+/**
+ * Replaces prom-client's gauge, which keeps the event loop waiting for the system: 20 ms for 10,000
+ * sockets.
+ */
+export function collectOpenFiles(registry: Registry): void {
+  if (registry.getSingleMetric(NAME) === undefined) return;
+  registry.removeSingleMetric(NAME);
+  const gauge = new Gauge({
+    name: NAME,
+    help: 'Number of open file descriptors.',
+    registers: [registry],
+    async collect() {
+      const files = await readdir(FOLDER).catch(() => undefined);
+      // Without the one that reading the folder takes.
+      if (files !== undefined) gauge.set(files.length - 1);
+    },
+  });
+}

@@ -1,0 +1,39 @@
+// Counts a fleet's servers for the exporter's metrics about itself.
+
+import type { FleetReading } from '../domain/reading.ts';
+import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
+import type { Walk } from './slices.ts';
+
+/** Numbers of servers by panel and by word, which are 0 for every word of every configured panel. */
+type Counts = ReadonlyMap<string, Map<string, number>>;
+
+export interface ServerCounts {
+  /** By the state of their sockets. Servers without one are counted by condition only. */
+  readonly sockets: Counts;
+  /** By how they are being monitored. */
+  readonly conditions: Counts;
+}
+
+const OPEN_STATES = SOCKET_STATES.filter((state) => state !== 'none');
+
+/** So many servers are a step of the walk. */
+const STEP = 100;
+
+/** Counts the servers of all panels, in the slices of the walk. */
+export async function countServers(fleet: FleetReading, walk: Pick<Walk, 'pause'>): Promise<ServerCounts> {
+  const panels = fleet.panels().map(({ name }) => name);
+  const none = (words: readonly string[]): Counts =>
+    new Map(panels.map((panel) => [panel, new Map(words.map((word) => [word, 0]))]));
+  const counts = { sockets: none(OPEN_STATES), conditions: none(CONDITIONS) };
+  for (const [index, { target, socketState, status }] of fleet.servers().entries()) {
+    if (index % STEP === 0) await walk.pause();
+    add(counts.sockets.get(target.panel), socketState);
+    add(counts.conditions.get(target.panel), status.condition);
+  }
+  return counts;
+}
+
+function add(ofPanel: Map<string, number> | undefined, word: string): void {
+  const before = ofPanel?.get(word);
+  if (before !== undefined) ofPanel?.set(word, before + 1);
+}
