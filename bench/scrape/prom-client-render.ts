@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import { type ServerTarget } from '../../src/domain/server.ts';
+import type { ServerTarget } from '../../src/domain/server.ts';
 import { shortId } from '../../src/domain/server-ids.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from '../../src/metrics/families.ts';
 import { BenchmarkFleet } from './fleet.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../src/simulator/answers.ts';
 import { type ListingEntry, serverDocument } from '../../src/simulator/panel-kinds.ts';
 import { countCall, type RateWindow } from '../../src/simulator/rate-window.ts';
-import { type StormServer } from './fleet.ts';
+import type { StormServer } from './fleet.ts';
 import { gameUsage } from './game-usage.ts';
 import { newToken } from './token.ts';
 

@@ -1,7 +1,7 @@
 // Divides the servers among several exporters.
 
 import { createHash } from 'node:crypto';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 
 /** This exporter's place among all shards; `index` counts from 0. */

@@ -4,7 +4,7 @@ import { affectedByChanges } from '../config/changed-settings.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import type { KeptServer } from '../domain/kept.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import { isScraped } from '../metrics/slices.ts';
 import { ConnectPacer, type EventLoop } from '../session/connect-pacer.ts';

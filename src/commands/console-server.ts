@@ -3,7 +3,7 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { SERVER_ID } from '../config/server-schema.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { canonicalId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';

@@ -2,7 +2,7 @@
 
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
 import type { PanelApi } from '../panel/api.ts';

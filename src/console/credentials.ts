@@ -3,7 +3,7 @@
  * doesn't name.
  */
 import type { ServerTarget } from '../domain/server.ts';
-import { type PanelApi } from '../panel/api.ts';
+import type { PanelApi } from '../panel/api.ts';
 import type { Credentials, ServerAddress } from '../panel/dialect.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
 import { PanelError } from '../panel/panel-error.ts';

@@ -1,7 +1,7 @@
 // Which listed servers the rules of a panel select, and with which settings.
 import type { PanelConfig } from '../config/config.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/listing-settings.ts';
-import { type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import type { QuerySettings, ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { chooseQuery } from '../fleet/discovered-targets.ts';

@@ -2,7 +2,7 @@
 
 import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/listing-settings.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 

@@ -1,7 +1,7 @@
 // The servers to monitor: the configured ones, and those that the rules add from the server list.
 
 import type { Problem } from '../domain/problems.ts';
-import { type QuerySettings, type ServerTarget } from '../domain/server.ts';
+import type { QuerySettings, ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/dialect.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading, ProblemReading } from '../domain/reading.ts';
 import { type Repeat, repeat } from '../domain/repeat.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { ListedServer } from '../panel/dialect.ts';

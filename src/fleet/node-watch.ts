@@ -2,14 +2,14 @@
 
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import { type NodeCapacity } from '../domain/reading.ts';
+import type { NodeCapacity } from '../domain/reading.ts';
 import { repeat } from '../domain/repeat.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
-import { type PanelApi } from '../panel/api.ts';
+import type { PanelApi } from '../panel/api.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { printable } from '../text/printable.ts';
-import { type Secret } from '../text/secrets.ts';
+import type { Secret } from '../text/secrets.ts';
 import { allPages } from './list-of-server.ts';
 
 /** How the panel's nodes are read, with a key that may read its application API. */

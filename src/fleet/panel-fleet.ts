@@ -3,7 +3,7 @@
 import type { ListingSettings } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { PanelReading, ProblemReading } from '../domain/reading.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { Account } from '../panel/account.ts';

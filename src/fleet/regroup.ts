@@ -1,7 +1,7 @@
 // Updates the members of a fleet to another list of servers; pure.
 
 import { isDeepStrictEqual } from 'node:util';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { isSameServer, shortId } from '../domain/server-ids.ts';
 import type { Member } from './members.ts';
 

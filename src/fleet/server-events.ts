@@ -1,7 +1,7 @@
 // The events of servers that the log has.
 
 import type { CauseCode } from '../domain/problems.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 
 /**

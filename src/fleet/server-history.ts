@@ -11,7 +11,7 @@ import {
 } from '../domain/recent-history.ts';
 import type { Sample } from '../domain/sample.ts';
 import { isCrash, type LastStop } from '../domain/stops.ts';
-import { type Strip } from '../domain/strip.ts';
+import type { Strip } from '../domain/strip.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
 import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';

@@ -1,42 +1,38 @@
 // One server's entry in the store: everything that was seen and counted of it.
 
-import { isFact } from '../diagnosis/causes.ts';
-import { whyDown } from '../diagnosis/down.ts';
 import type { KeptServer } from '../domain/kept.ts';
-import { type Limits } from '../domain/limits.ts';
+import type { Limits } from '../domain/limits.ts';
 import type { Logger } from '../domain/logger.ts';
-import { isOff, type ServerState } from '../domain/power-states.ts';
-import { type ServerReading } from '../domain/reading.ts';
-import { type RecentHistory } from '../domain/recent-history.ts';
+import type { ServerState } from '../domain/power-states.ts';
+import type { ServerReading } from '../domain/reading.ts';
+import type { RecentHistory } from '../domain/recent-history.ts';
 import type { Sample, SampleSource } from '../domain/sample.ts';
-import { type BlockedReason, type ServerTarget } from '../domain/server.ts';
-import {
-  type BackupsReading,
-  type CollectionStatus,
-  type QueryReading,
-  type SchedulesReading,
-  type Snapshot,
-  type SocketState,
+import type { ServerTarget } from '../domain/server.ts';
+import type {
+  BackupsReading,
+  CollectionStatus,
+  QueryReading,
+  SchedulesReading,
+  Snapshot,
+  SocketState,
 } from '../domain/snapshot.ts';
 import { NO_STOPS } from '../domain/stops.ts';
-import { type Strip } from '../domain/strip.ts';
+import type { Strip } from '../domain/strip.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/dialect.ts';
 import { POLL_CACHE_MS } from '../panel/dialect.ts';
+import { isDeleted, isDown, isExpectedToRun } from './expectation.ts';
 import { isOtherRun, keepPower, keepUptime, restorePower } from './kept-power.ts';
-import { isExpectedAt, isNews, powerAfter } from './power.ts';
+import { isNews, powerAfter } from './power.ts';
 import { NOTHING_SEEN, type Power, type Seen, type Stop } from './power-model.ts';
-import { ServerHistory } from './server-history.ts';
+import { ServerPast } from './server-past.ts';
 import { ServerSamples } from './server-samples.ts';
-import { known, reasonSince, takeSnapshot, valid } from './snapshot.ts';
+import { known, takeSnapshot, valid } from './snapshot.ts';
 import { decisionDueAt } from './stop-decisions.ts';
 import { logStop } from './stop-log.ts';
 import { isStuck } from './stuck.ts';
 
-/**
- * With what records decide the reasons of stops on time, and log what they see; shared by all
- * servers of a panel.
- */
+/** The clock and the logs of a panel's records. */
 export interface RecordContext {
   readonly clock: Pick<Clock, 'now' | 'schedule'>;
   readonly log: Logger;
@@ -68,8 +64,7 @@ export class ServerRecord implements ServerReading {
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   #power: Power = NOTHING_SEEN;
-  /** Undefined before the first sample or stop. */
-  #history: ServerHistory | undefined;
+  readonly #past = new ServerPast();
   readonly #context: RecordContext | undefined;
   #cancelDecision: Cancel | undefined;
   /**
@@ -77,11 +72,6 @@ export class ServerRecord implements ServerReading {
    * are relative to `at`.
    */
   #kept: { readonly server: KeptServer; readonly at: number } | undefined;
-  /**
-   * Restores the history before a restart, once it is needed: that takes most of the time, and
-   * starting takes less without.
-   */
-  #restorePast: ((history: ServerHistory) => void) | undefined;
   /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
   #isUnscraped = false;
 
@@ -155,11 +145,11 @@ export class ServerRecord implements ServerReading {
       now,
       isFresh: this.isFresh(now),
       inStateMs: this.#inStateMs(now),
-      isExpected: this.#isExpected(now),
+      isExpected: isExpectedToRun(this, this.#power, now),
       samples: this.#samples,
       power: this.#power,
-      history: this.#history,
-      unwantedStops: this.#stopped?.unwantedStops(now) ?? [],
+      history: this.#past.recent,
+      unwantedStops: this.#past.withStops?.unwantedStops(now) ?? [],
       query: this.#shownQuery(now),
     });
   }
@@ -181,7 +171,7 @@ export class ServerRecord implements ServerReading {
     // Ages from a whole millisecond, so that instants are shown as before.
     const at = seenAt - clock.toUnixMs(0);
     const power = keepPower(this.#power, at);
-    const history = this.#knownPast?.keep(now, at);
+    const history = this.#past.known?.keep(now, at);
     if (power === undefined && history === undefined) return undefined;
     const uptime = this.#samples && keepUptime(this.#samples.newest, at);
     return { panel: target.panel, id, seenAt, power, uptime, ...history };
@@ -198,64 +188,19 @@ export class ServerRecord implements ServerReading {
     this.#kept = { server, at };
     this.#isUnscraped = true;
     if (server.power !== undefined) this.#power = restorePower(server.power, at);
-    if (server.strip ?? server.unwantedStops)
-      this.#restorePast = (history) => history.restore(server, at, now);
+    this.#past.restore(server, at, now);
   }
 
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
-    return this.#past.read(now, this.isFresh(now), clock);
+    return this.#past.written.read(now, this.isFresh(now), clock);
   }
 
   strip(now: number): Strip | undefined {
-    return this.#knownPast?.strip(now);
-  }
-
-  get #past(): ServerHistory {
-    const history = (this.#history ??= new ServerHistory());
-    const restore = this.#restorePast;
-    if (restore !== undefined) {
-      this.#restorePast = undefined;
-      restore(history);
-    }
-    return history;
-  }
-
-  /** The history, if there is any. */
-  get #knownPast(): ServerHistory | undefined {
-    return this.#restorePast === undefined ? this.#history : this.#past;
-  }
-
-  /** The history, if there are unwanted stops in it. */
-  get #stopped(): ServerHistory | undefined {
-    const kept = this.#kept;
-    const isNone = kept !== undefined && kept.server.unwantedStops === undefined;
-    return isNone ? this.#history : this.#knownPast;
+    return this.#past.known?.strip(now);
   }
 
   get #stalenessMs(): number {
     return this.staleness[this.#samples?.newest.source ?? 'socket'];
-  }
-
-  /** Is the server expected to be running? Undefined while unknown. */
-  #isExpected(now: number): boolean | undefined {
-    const { expect, blocked } = this.target;
-    if (this.#isDeleted) return false;
-    if (expect !== 'auto') return expect === 'running';
-    return isRebuilt(blocked) || isRebuilt(this.status.blocked) ? false : isExpectedAt(this.#power, now);
-  }
-
-  /** Whether the server counts as down at this instant: the same verdict as on the status page. */
-  #isDown(now: number): boolean {
-    const { state, since, lastStop: last, isRestartAborted } = this.#power;
-    if (!isOff(state) || isFact(this.status.problem?.cause ?? this.status.blocked)) return false;
-    const reason = whyDown({
-      isExpected: this.#isExpected(now),
-      reason: reasonSince(since, last),
-      stoppedForSeconds: last === undefined ? Number.NaN : (now - last.at) / 1_000,
-      isRestartAborted,
-      isStopAwaited: this.awaitsNotice,
-    });
-    return reason !== undefined;
   }
 
   /**
@@ -277,12 +222,7 @@ export class ServerRecord implements ServerReading {
     this.socketState = socket;
     // Without a session, nothing further explains a stop.
     if (status.condition === 'stopped') this.decideStop(Number.POSITIVE_INFINITY);
-    if (wasFound && this.#isDeleted) this.#context?.deleted?.();
-  }
-
-  /** Does the panel no longer have a server that only its list named? */
-  get #isDeleted(): boolean {
-    return this.target.isDiscovered === true && this.status.blocked === 'not_found';
+    if (wasFound && isDeleted(this)) this.#context?.deleted?.();
   }
 
   interrupted(): void {
@@ -300,7 +240,7 @@ export class ServerRecord implements ServerReading {
 
   /** The strip follows each verdict at once: a server that is off may send no further samples. */
   #showInStrip(now: number): void {
-    if (this.isFresh(now)) this.#past.seen(this.state, now, this.#isDown(now));
+    if (this.isFresh(now)) this.#past.written.seen(this.state, now, isDown(this, this.#power, now));
   }
 
   daemonNotice(notice: DaemonNotice, now: number): void {
@@ -348,7 +288,14 @@ export class ServerRecord implements ServerReading {
     if (!samples.accept(next, restarted, this.#power, this.#limits)) return;
     const saturatedMs = samples.cpuSaturatedMs - cpuSaturatedMs;
     const players = this.#shownQuery(at)?.players;
-    this.#past.sampled(samples.newest, this.state, this.#isDown(at), this.#stalenessMs, players, saturatedMs);
+    this.#past.written.sampled(
+      samples.newest,
+      this.state,
+      isDown(this, this.#power, at),
+      this.#stalenessMs,
+      players,
+      saturatedMs,
+    );
   }
 
   /**
@@ -365,9 +312,9 @@ export class ServerRecord implements ServerReading {
 
   #see(observation: Seen): void {
     this.#power = powerAfter([observation], this.#power);
-    for (const { at } of this.#power.pending) this.#past.stopped({ at });
+    for (const { at } of this.#power.pending) this.#past.written.stopped({ at });
     for (const stop of this.#power.decided) {
-      this.#past.stopped(stop);
+      this.#past.written.stopped(stop);
       this.#tell(stop);
     }
     const dueAt = decisionDueAt(this.#power);
@@ -377,14 +324,4 @@ export class ServerRecord implements ServerReading {
     // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
     this.#cancelDecision = clock.schedule(dueAt - clock.now(), () => this.decideStop(dueAt));
   }
-}
-
-/** Is the server being installed or transferred, so that it can't run? */
-function isRebuilt(reason: BlockedReason | undefined): boolean {
-  return (
-    reason === 'installing' ||
-    reason === 'install_failed' ||
-    reason === 'transferring' ||
-    reason === 'restoring'
-  );
 }

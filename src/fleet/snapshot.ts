@@ -4,7 +4,7 @@ import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.t
 import { isOff } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerReading } from '../domain/reading.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import type { BackupsReading, QueryReading, SchedulesReading, Snapshot } from '../domain/snapshot.ts';
 import type { LastStop, ShownStop, StopReason } from '../domain/stops.ts';
 import type { Clock } from '../domain/time.ts';

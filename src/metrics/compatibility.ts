@@ -1,7 +1,7 @@
 // Metrics under the names of other exporters, for dashboards made for them.
 
-import { type Limit, type Limits } from '../domain/limits.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { Limit, Limits } from '../domain/limits.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { MIB } from '../domain/units.ts';

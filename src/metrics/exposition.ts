@@ -1,7 +1,7 @@
 // Renders families of metrics in Prometheus's text format.
 
 import type { FleetReading } from '../domain/reading.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';

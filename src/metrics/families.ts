@@ -3,9 +3,9 @@
 import { FIELD_ENTRIES, type FieldName } from '../domain/fields.ts';
 import { NODE_FIELDS } from '../domain/node-fields.ts';
 import { SERVER_STATES, type ServerState } from '../domain/power-states.ts';
-import { type NodeReading, type PanelReading, type ProblemReading } from '../domain/reading.ts';
+import type { NodeReading, PanelReading, ProblemReading } from '../domain/reading.ts';
 import { SCHEDULE_FIELDS } from '../domain/schedule-fields.ts';
-import { type Snapshot } from '../domain/snapshot.ts';
+import type { Snapshot } from '../domain/snapshot.ts';
 import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/stops.ts';
 import type { Clock } from '../domain/time.ts';
 

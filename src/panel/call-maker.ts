@@ -3,7 +3,7 @@
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
-import { type PanelAnswer, type PanelApi } from './api.ts';
+import type { PanelAnswer, PanelApi } from './api.ts';
 import type { Requested, Resources } from './dialect.ts';
 import { NO_DATA } from './dialect.ts';
 import type { CallEnded } from './health/health.ts';

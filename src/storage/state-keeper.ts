@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { KeptServer } from '../domain/kept.ts';
 import type { Logger } from '../domain/logger.ts';
 import { type Repeat, repeat } from '../domain/repeat.ts';
-import { type ServerTarget } from '../domain/server.ts';
+import type { ServerTarget } from '../domain/server.ts';
 import { isSameServer, shortId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';
 import { formatDuration } from '../text/duration.ts';

@@ -5,7 +5,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { hasProgram } from '../support/has-program.ts';
-import { type RunningProcess } from '../support/process.ts';
+import type { RunningProcess } from '../support/process.ts';
 import { configFile, endPrograms, type Metrics, metricsAt, runProgram } from '../support/program.ts';
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheus } from '../support/prometheus.ts';
 import { testRestart } from '../support/restart-scenes.ts';

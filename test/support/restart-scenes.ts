@@ -7,7 +7,7 @@ import type { LiveServer } from '../../src/status-page/data/live-fields.ts';
 import { eventually } from './eventually.ts';
 import type { ParsedFamily } from './exposition-parser.ts';
 import { pageFleet } from './page-data.ts';
-import { type RunningProcess } from './process.ts';
+import type { RunningProcess } from './process.ts';
 import { configFile, endPrograms, type Metrics, metricsAt, runProgram, valuesIn } from './program.ts';
 
 type See = (isSeen: (server: LiveServer) => boolean) => Promise<LiveServer>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SERVER_STATES } from '../../src/domain/power-states.ts';
 import type { ServerReading } from '../../src/domain/reading.ts';
-import { type ServerTarget } from '../../src/domain/server.ts';
+import type { ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { renderFleet } from '../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';

@@ -1,4 +1,4 @@
-import { type FleetReading, type ServerReading } from '../../src/domain/reading.ts';
+import type { FleetReading, ServerReading } from '../../src/domain/reading.ts';
 import { NO_STOPS } from '../../src/domain/stops.ts';
 import { expositionOf } from './exposition-target.ts';
 import {

@@ -9,7 +9,7 @@ import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
 import { advice } from './banner.tsx';
 import { labelText } from './label-text.ts';
-import { type LiveFleet } from './live-fleet.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import { playerText } from './players.ts';
 import { RESOURCES } from './resources.tsx';
 import { chooseTicks, curvePath, type Division } from './scale.ts';

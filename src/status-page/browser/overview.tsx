@@ -8,7 +8,7 @@ import type { PanelStatus } from '../data/panel-status.ts';
 import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles.ts';
 import { banner } from './banner.tsx';
 import { bar } from './bar.tsx';
-import { type LiveFleet } from './live-fleet.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import { countPlayers } from './players.ts';
 import { VERDICT_CODES, VERDICTS } from './traits.ts';
 import type { Choice } from './view.ts';

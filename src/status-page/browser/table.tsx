@@ -4,7 +4,7 @@ import { type Column, chooseColumns } from './columns.ts';
 import { Details } from './details.tsx';
 import { groupCells } from './group-cells.tsx';
 import { isGroup, type Line } from './lines.ts';
-import { type LiveFleet } from './live-fleet.ts';
+import type { LiveFleet } from './live-fleet.ts';
 import { hasUsage } from './resources.tsx';
 import { serverKey } from './server-key.ts';
 import { directions, parseSort, SORT_KEYS, SORTS } from './sorting.ts';

@@ -2,7 +2,7 @@
 import { isFact } from '../../diagnosis/causes.ts';
 import { whyDown } from '../../diagnosis/down.ts';
 import { isOff } from '../../domain/power-states.ts';
-import { type Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
 import { isCrash, type ShownStop } from '../../domain/stops.ts';
 import {
   CPU_SATURATED_SHARE,

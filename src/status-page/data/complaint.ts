@@ -7,7 +7,7 @@ import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
 import { isOff } from '../../domain/power-states.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { MAX_CHANGES_KEPT } from '../../domain/recent-history.ts';
-import { type Snapshot } from '../../domain/snapshot.ts';
+import type { Snapshot } from '../../domain/snapshot.ts';
 import { isCrash } from '../../domain/stops.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
 import { countedProblem, diskShare, recentCrash, repeatedStops } from './attention.ts';

@@ -1,7 +1,7 @@
 // What an open row of the page fetches about a server.
 import { type ChartSeries, type RecentHistory, STEP_SECONDS } from '../../domain/recent-history.ts';
 import { shortId } from '../../domain/server-ids.ts';
-import { type StopCounts } from '../../domain/stops.ts';
+import type { StopCounts } from '../../domain/stops.ts';
 import { arrayText } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
 import { withIdentity } from './servers-by-id.ts';

@@ -4,7 +4,7 @@ import { withAdvice } from '../../diagnosis/advice.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { SERVER_STATES } from '../../domain/power-states.ts';
 import type { Problem } from '../../domain/problems.ts';
-import { type PanelReading } from '../../domain/reading.ts';
+import type { PanelReading } from '../../domain/reading.ts';
 import { CONDITIONS, type Snapshot } from '../../domain/snapshot.ts';
 import {
   type Family,

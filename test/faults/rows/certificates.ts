@@ -5,7 +5,7 @@ import { shortTitle } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Authority, Certificate } from '../../support/certificates.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
-import { type FaultRow } from '../../support/fault-row.ts';
+import type { FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
 import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel, withNetworks } from '../../support/fault-row.ts';
-import { type Scene } from '../../support/fault-scene.ts';
+import type { Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { AT_ONCE_MS, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 

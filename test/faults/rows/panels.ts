@@ -4,7 +4,7 @@ import type { RestFault } from '../../../src/simulator/schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
-import { type Scene } from '../../support/fault-scene.ts';
+import type { Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { blocked, DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
-import { type FaultRow } from '../../support/fault-row.ts';
+import type { FaultRow } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';
 import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import type { Scraped } from '../../support/scrape-watch.ts';

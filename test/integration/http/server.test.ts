@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
 import type { Clock } from '../../../src/domain/time.ts';
-import { type ListenAddress } from '../../../src/http/listen-address.ts';
+import type { ListenAddress } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';
 import { HttpServer } from '../../../src/http/server.ts';
 import type { RenderedBody } from '../../../src/metrics/rendered-body.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { credentialsFrom } from '../../../src/console/credentials.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { type PanelApi } from '../../../src/panel/api.ts';
+import type { PanelApi } from '../../../src/panel/api.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 
 type Daemon = ServerTarget['daemon'];

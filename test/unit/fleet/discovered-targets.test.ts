@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DiscoverRules, ServerGlobs } from '../../../src/domain/listing-settings.ts';
-import { type ServerTarget } from '../../../src/domain/server.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
 import { shortId } from '../../../src/domain/server-ids.ts';
 import { type CompiledRules, compileRules } from '../../../src/fleet/discover-rules.ts';
 import { mergeTargets } from '../../../src/fleet/discovered-targets.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SocketLimit } from '../../../src/app/socket-limit.ts';
-import { type ServerTarget } from '../../../src/domain/server.ts';
-import { type FleetSettings, type PanelFleet } from '../../../src/fleet/panel-fleet.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

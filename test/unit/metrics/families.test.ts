@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { TAKEN_LABELS } from '../../../src/config/server-schema.ts';
 import { SERVER_STATES } from '../../../src/domain/power-states.ts';
-import { type ServerReading } from '../../../src/domain/reading.ts';
+import type { ServerReading } from '../../../src/domain/reading.ts';
 import { BLOCKED_REASONS, type ServerTarget } from '../../../src/domain/server.ts';
-import { type CollectionStatus } from '../../../src/domain/snapshot.ts';
+import type { CollectionStatus } from '../../../src/domain/snapshot.ts';
 import { STOP_REASONS } from '../../../src/domain/stops.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { renderFleet } from '../../../src/metrics/exposition.ts';

@@ -6,7 +6,7 @@
 import { finiteLimit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import { Sample } from '../../../domain/sample.ts';
-import { type BlockedReason } from '../../../domain/server.ts';
+import type { BlockedReason } from '../../../domain/server.ts';
 import { MIB } from '../../../domain/units.ts';
 import {
   type Account,

@@ -2,7 +2,7 @@
 
 import { finiteLimit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
-import { type BlockedReason } from '../../../domain/server.ts';
+import type { BlockedReason } from '../../../domain/server.ts';
 import { SHORT_ID_LENGTH } from '../../../domain/server-ids.ts';
 import { MIB } from '../../../domain/units.ts';
 import {

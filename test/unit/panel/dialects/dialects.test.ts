@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiEndpoint } from '../../../../src/domain/telemetry.ts';
+import type { ApiEndpoint } from '../../../../src/domain/telemetry.ts';
 import { refusalError } from '../../../../src/panel/call-errors.ts';
-import { type Dialect, type PanelRequest } from '../../../../src/panel/dialect.ts';
+import type { Dialect, PanelRequest } from '../../../../src/panel/dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from '../../../../src/panel/dialects/dialects.ts';
 import { DIALECT_FACTS } from '../../../../src/panel/dialects/facts.ts';
 import {

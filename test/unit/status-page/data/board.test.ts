@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ServerReading } from '../../../../src/domain/reading.ts';
+import type { ServerReading } from '../../../../src/domain/reading.ts';
 import { CHART_SERIES } from '../../../../src/domain/recent-history.ts';
 import type { RenderedBody } from '../../../../src/metrics/rendered-body.ts';
 import { StatusBoard } from '../../../../src/status-page/data/board.ts';

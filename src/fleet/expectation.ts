@@ -1,0 +1,54 @@
+// Whether a server runs as it is expected to; pure.
+
+import { isFact } from '../diagnosis/causes.ts';
+import { whyDown } from '../diagnosis/down.ts';
+import { isOff } from '../domain/power-states.ts';
+import type { BlockedReason, ServerTarget } from '../domain/server.ts';
+import type { CollectionStatus } from '../domain/snapshot.ts';
+import { isExpectedAt } from './power.ts';
+import type { Power } from './power-model.ts';
+import { reasonSince } from './snapshot.ts';
+
+/** What is known of a server besides its power. */
+interface Described {
+  readonly target: Pick<ServerTarget, 'expect' | 'blocked' | 'isDiscovered'>;
+  readonly status: CollectionStatus;
+}
+
+/** Does the panel no longer have a server that only its list named? */
+export function isDeleted({ target, status }: Described): boolean {
+  return target.isDiscovered === true && status.blocked === 'not_found';
+}
+
+/** Is the server expected to be running? Undefined while unknown. */
+export function isExpectedToRun(server: Described, power: Power, now: number): boolean | undefined {
+  const { expect, blocked } = server.target;
+  if (isDeleted(server)) return false;
+  if (expect !== 'auto') return expect === 'running';
+  return isRebuilt(blocked) || isRebuilt(server.status.blocked) ? false : isExpectedAt(power, now);
+}
+
+/** Whether the server counts as down at this instant: the same verdict as on the status page. */
+export function isDown(server: Described, power: Power, now: number): boolean {
+  const { status } = server;
+  const { state, since, lastStop: last, isRestartAborted, pending } = power;
+  if (!isOff(state) || isFact(status.problem?.cause ?? status.blocked)) return false;
+  const reason = whyDown({
+    isExpected: isExpectedToRun(server, power, now),
+    reason: reasonSince(since, last),
+    stoppedForSeconds: last === undefined ? Number.NaN : (now - last.at) / 1_000,
+    isRestartAborted,
+    isStopAwaited: pending.length > 0,
+  });
+  return reason !== undefined;
+}
+
+/** Is the server being installed or transferred, so that it can't run? */
+function isRebuilt(reason: BlockedReason | undefined): boolean {
+  return (
+    reason === 'installing' ||
+    reason === 'install_failed' ||
+    reason === 'transferring' ||
+    reason === 'restoring'
+  );
+}
