@@ -43,17 +43,19 @@ const WOKEN_S = 30;
 /**
  * What a rate limit carries: where the calls don't fit, data is older, everything is back a minute later, also after a reload, and
  * sockets stream as soon as polls leave room for their tokens. Where only those of the first minute don't fit, a poll waits for the
- * next minute, and there for the calls before it.
+ * next minute, and there for the calls before it. Where tokens are wanted as well, polls have half of the calls: of 48, 24 are
+ * polls, and the other six of 30 servers come a minute later, so that their data is two minutes old.
  */
 function boundsOf({ limit, reload }: Pick<Story, 'limit' | 'reload'>) {
   const perMinute = limit * 0.8;
-  const oldestS = Math.max(STALENESS_S, (2.5 * 60 * NEEDED) / 2 / perMinute);
-  if (oldestS > STALENESS_S) {
+  const queuedS = (perMinute / PLACES) * CALL_S;
+  if (perMinute < NEEDED) {
+    const minutes = Math.ceil(SERVERS.length / (perMinute / 2));
     const backS = BACK_S + 60 + (reload === undefined ? 0 : WOKEN_S);
-    return { oldestS, backS, streamsS: BACK_S + tokensS(perMinute) };
+    return { oldestS: minutes * 60 + queuedS, backS, streamsS: BACK_S + tokensS(perMinute) };
   }
-  const queuedS = perMinute < NEEDED_AT_ONCE ? (perMinute / PLACES) * CALL_S : 0;
-  return { oldestS: STALENESS_S + queuedS, backS: BACK_S, streamsS: BACK_S };
+  const oldestS = STALENESS_S + (perMinute < NEEDED_AT_ONCE ? queuedS : 0);
+  return { oldestS, backS: BACK_S, streamsS: BACK_S };
 }
 
 /** Seconds until all have a token, if all are polled at first: polls take 90 % of what the tokens of sockets leave, or all they need. */
