@@ -55,7 +55,9 @@ export function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: 
   const { pollIntervalMs, stalenessMs } = seen;
   const isOutdated = pollsOutdatedAt(poll.result, seen) > poll.endedAt;
   const isSoon = poll.result.type === 'refused' && isListed(seen.target);
-  const notBefore = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
+  const refusedUntil = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
+  // Data that came over the socket since then says that the server is there again.
+  const notBefore = (sampledAt ?? NEVER) > poll.endedAt ? NEVER : refusedUntil;
   const due = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
   // A response that the panel cached before the newest sample would be dropped.
   const at = Math.max(due, (sampledAt ?? NEVER) + POLL_CACHE_MS);

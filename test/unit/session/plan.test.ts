@@ -327,6 +327,13 @@ describe('polls that failed are due at once', () => {
     });
   });
 
+  it('once the server had data over its socket since', () => {
+    const poll = polled('not_found');
+    const after = (sampledAt: number) => plan({ machine: STATES['backing off'], poll, sampledAt }).poll?.at;
+    expect(after(FAILED_AT - 1)).toBe(poll.notBefore);
+    expect(after(FAILED_AT + 1)).toBe(FAILED_AT + 1 + FALLBACK_AFTER_MS);
+  });
+
   it('but polls that were answered are not', () => {
     const poll: PollState = { ...polled('timeout'), result: { type: 'answered' }, notBefore: 0 };
     const news = seen({ polls: since({ panelJudgedAt: LATER, nodeJudgedAt: LATER }).sockets });
