@@ -59,7 +59,7 @@ export const NOTHING_SEEN = {
    * yet.
    */
   isRestored: false,
-  /** The states that the latest `status` events ended. */
+  /** The states that `status` events ended, and none has begun again since. */
   ended: [] as readonly ServerState[],
   statusAt: Number.NEGATIVE_INFINITY,
   starts: 0,

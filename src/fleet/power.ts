@@ -95,13 +95,12 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
 /** A server that runs should run until someone stops it. */
 const AS_EXPECTED = { isExpected: true, exitedAt: Number.NaN };
 
-/** Remembers which states an event ended: a sample may still show them. */
+/** Remembers which states events ended, until one begins them again: a sample may still show them. */
 function afterStatus(power: Power, state: ServerState, at: number): Power {
   // The `stats` frame may also have been first.
   if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
-  const burst = at - power.statusAt <= STATUS_SETTLES_MS ? power.ended : [];
-  const ended = [...burst, power.before].filter((one) => one !== state && one !== 'unknown');
-  return { ...power, ended, statusAt: at };
+  const ended = new Set([...power.ended, power.before]);
+  return { ...power, ended: [...ended].filter((one) => one !== state && one !== 'unknown'), statusAt: at };
 }
 
 /**
@@ -150,7 +149,9 @@ export function isOutdated(
   if (state === undefined || showsNewRun) return false;
   if (!ended.includes(state)) return false;
   // Calagopus' daemon puts in the state that it had when it last got the container's statistics,
-  // which takes long on a busy node. The run that has started by then doesn't start again.
+  // which takes long on a busy node: `running` without an uptime came 5.7 s after `stopping`. The
+  // run that has started by then doesn't start again, and what has ended isn't running.
   const hasStarted = state === 'starting' && measuredFrom - (uptimeMs || Number.NaN) < statusAt;
-  return hasStarted || measuredFrom - statusAt <= STATUS_SETTLES_MS;
+  const hasEnded = state !== 'starting' && uptimeMs === 0;
+  return hasStarted || hasEnded || measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }

@@ -87,7 +87,8 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     due: (state, _, context) =>
       context.now < state.token.expiresAt ? renew(state, context) : expire(state, context),
     tokenEnding: (state, _, context) => renew(state, context),
-    wake: (state, _, context) => (state.failedRenewals === undefined ? state : renew(state, context)),
+    wake: (state, _, context) =>
+      state.failedRenewals === undefined ? state : renew({ ...state, wokenAt: context.now }, context),
     jwtError: onJwtError,
   },
   renewing: {
@@ -96,6 +97,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
       state.next === undefined ? takeToken(state, token, context) : state,
     tokenFailed: (state, { failure }, context) =>
       state.next === undefined ? keepStreaming(state, failure, context) : state,
+    wake: (state, _, { now }) => (state.next === undefined ? { ...state, wokenAt: now } : state),
     authenticated: (state, _, context) =>
       state.next === undefined ? state : stream(state, state.next, context),
     jwtError: onJwtError,

@@ -2,6 +2,7 @@
 
 import { isListed } from '../domain/server.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
+import { NEVER } from '../domain/time.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { collectionStatus, gatherEvidence } from './condition.ts';
 import {
@@ -64,9 +65,11 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
       if (!mayConnect) return undefined;
       if (outdatedAt(machine.problem, sockets, seen) > machine.since) return { type: 'wake' };
       return now >= retryAt(machine, seen) ? { type: 'try', isFresh: false } : undefined;
-    case 'streaming': {
+    case 'streaming':
+    case 'renewing': {
       const failedAt = machine.failedRenewals?.at ?? Number.POSITIVE_INFINITY;
-      return sockets.panelJudgedAt > failedAt ? { type: 'wake' } : undefined;
+      const triedAt = Math.max(failedAt, machine.wokenAt ?? NEVER);
+      return outdatedAt(machine.problem, sockets, seen) > triedAt ? { type: 'wake' } : undefined;
     }
     default:
       return undefined;

@@ -313,6 +313,28 @@ describe('a stats frame at the same time as a status', () => {
     expect([record.starts, record.state]).toEqual([starts, state]);
   });
 
+  it.each<[ServerState, ServerState[]]>([
+    ['running', ['stopping']],
+    ['running', ['stopping', 'offline']],
+    ['stopping', ['stopping', 'offline']],
+  ])(
+    'of a container that has ended changes nothing, however late it comes: %s after %s',
+    (late, statuses) => {
+      frame(running(100, 5_000));
+      for (const status of statuses) hint(status, 3 * SECOND);
+      frame({ state: late, uptimeMs: 0, memoryBytes: 1 }, 6 * SECOND);
+      expect(record.state).toBe(statuses.at(-1));
+      hint('offline');
+      hint('starting', SECOND);
+      hint('running', SECOND);
+      expect({ starts: record.starts, stops: stops(), state: record.state }).toEqual({
+        starts: 1,
+        stops: 0,
+        state: 'running',
+      });
+    },
+  );
+
   it('that is newer than the status is accepted', () => {
     hint('starting');
     stats('running', SECOND);

@@ -223,6 +223,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
     'jwtError incurable': INCURABLE,
     due: 'fetchingToken: count token_expired',
     silence: NUDGE('renewing'),
+    wake: 'renewing: ',
   },
   'renewing, authenticating': {
     stop: STOP,
@@ -347,6 +348,20 @@ describe('a call for credentials', () => {
     ['after a lasting refusal', { failures: 0, problem: SUSPENDED }, true],
   ])('that renews another is a retry: %s', (_what, changes, isRetry) => {
     expect(isTokenRetry({ ...STATES['renewing, fetching'], ...changes })).toBe(isRetry);
+  });
+
+  it('that renews another is no retry once the reason may be over, until it fails again', () => {
+    const renewal = STATES['renewing, fetching'];
+    const refused = after(renewal, EVENTS['tokenFailed for good']).state;
+    const again = after(refused, EVENTS.due).state;
+    expect(isTokenRetry(again)).toBe(true);
+    for (const state of [refused, again]) {
+      const woken = after(state, EVENTS.wake).state;
+      expect(woken.name).toBe('renewing');
+      expect(isTokenRetry(woken)).toBe(false);
+      const failed = after(woken, EVENTS['tokenFailed for good']).state;
+      expect(isTokenRetry(after(failed, EVENTS.due).state)).toBe(true);
+    }
   });
 
   it('that replaces a reused token is no retry: a rejected old token means nothing for it', () => {

@@ -259,11 +259,22 @@ it('a server that begins fetches a token first while the sockets of its node fai
   expect(next(STATES.idle, { mayConnect: false })).toEqual({ type: 'try', isFresh: true });
 });
 
-it('a streaming server whose renewal failed tries again once the panel was cleared', () => {
-  const machine: MachineState = { ...STATES.streaming, failedRenewals: { count: 1, at: FAILED_AT } };
-  expect(next(machine, since({ panelJudgedAt: LATER }))).toEqual({ type: 'wake' });
-  expect(next(machine, since({ panelJudgedAt: FAILED_AT, nodeJudgedAt: LATER }))).toBeUndefined();
-  expect(next(STATES.streaming, since({ panelJudgedAt: LATER }))).toBeUndefined();
+it.each<[CauseCode, readonly (keyof typeof NEWS)[]]>([
+  ['panel_error', ['the panel was cleared', 'its node was cleared']],
+  ['not_found', ['the panel was cleared', OF_OTHERS]],
+])('a streaming server whose renewal failed tries again if its reason is over: %s', (cause, reasons) => {
+  const problem: Problem = { cause, detail: 'why' };
+  const failedRenewals = { count: 1, at: FAILED_AT };
+  for (const state of [STATES.streaming, STATES.renewing]) {
+    const machine: MachineState = { ...state, problem, failedRenewals };
+    for (const [news, at] of Object.entries(NEWS)) {
+      const isReason = (reasons as readonly string[]).includes(news);
+      expect(next(machine, at(LATER)), news).toEqual(isReason ? { type: 'wake' } : undefined);
+      expect(next(machine, at(FAILED_AT)), news).toBeUndefined();
+      expect(next({ ...machine, wokenAt: LATER }, at(LATER)), news).toBeUndefined();
+      expect(next(state, at(LATER)), news).toBeUndefined();
+    }
+  }
 });
 
 it('a server that was refused tries again within a minute if it is listed by now', () => {
