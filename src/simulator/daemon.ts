@@ -15,6 +15,8 @@ interface Daemon {
   readonly line: (prefix: string, text: string) => string;
   /** Whether it prints that it doesn't restart the server because crash detection is off. */
   readonly namesDisabledDetection: boolean;
+  /** Whether a server that somebody kills is off at once, without `stopping`. */
+  readonly killsSilently: boolean;
 }
 
 /**
@@ -26,15 +28,25 @@ function wingsLine(prefix: string, text: string): string {
 }
 
 const DAEMONS: Readonly<Record<SimulatorSettings['daemon'], Daemon>> = {
-  pterodactyl: { appName: 'Pterodactyl', line: wingsLine, namesDisabledDetection: true },
-  pelican: { appName: 'pelican', line: wingsLine, namesDisabledDetection: true },
+  pterodactyl: {
+    appName: 'Pterodactyl',
+    line: wingsLine,
+    namesDisabledDetection: true,
+    killsSilently: false,
+  },
+  pelican: { appName: 'pelican', line: wingsLine, namesDisabledDetection: true, killsSilently: false },
   // From application/src/server/mod.rs of calagopus/wings.
   calagopus: {
     appName: 'Pterodactyl',
     line: (prefix, text) => `\u001b[1;33m${prefix}\u001b[0m \u001b[1m${text}\u001b[0m`,
     namesDisabledDetection: false,
+    killsSilently: true,
   },
 };
+
+export function killsSilently({ daemon }: Pick<SimulatorSettings, 'daemon'>): boolean {
+  return DAEMONS[daemon].killsSilently;
+}
 
 /** The daemon's message before it stops a server that exceeds its disk limit. */
 export const DISK_FULL = 'Server is exceeding the assigned disk space limit, stopping process now.';

@@ -43,6 +43,8 @@ export interface GameServerTraits {
   readonly reviveMs: number | undefined;
   /** Whether its next start fails. */
   readonly startFails: boolean;
+  /** A kill leads from any state to `offline`, without `stopping`. */
+  readonly killsSilently: boolean;
 }
 
 /** An event of a server: a requested power action, a crash, or what it does by itself when due. */
@@ -102,9 +104,10 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
     server.state === 'offline'
       ? starting(server, now, traits)
       : stop(server, { at: now + traits.stopMs, event: 'again' }),
-  kill: (server, now) => {
+  kill: (server, now, { killsSilently }) => {
     if (server.state === 'offline') return unchanged({ ...server, due: undefined });
-    const passed: GameState[] = server.state === 'stopping' ? ['offline'] : ['stopping', 'offline'];
+    const isShown = server.state !== 'stopping' && !killsSilently;
+    const passed: GameState[] = isShown ? ['stopping', 'offline'] : ['offline'];
     return { server: off(server, now), passed };
   },
   crash: (server, now, { reviveMs }) => {

@@ -4,6 +4,7 @@ import type { Cancel } from '../domain/time.ts';
 import { MIB } from '../domain/units.ts';
 import type { SimulatedAnswer } from './answers.ts';
 import type { ConsoleConnection } from './connection.ts';
+import { killsSilently } from './daemon.ts';
 import {
   type GameServer,
   type GameServerTraits,
@@ -91,7 +92,7 @@ export function createServer(
   spec: ServerSpec,
   seed: number,
   now: number,
-  settings: Pick<SimulatorSettings, 'startMs' | 'stopMs' | 'reviveMs'>,
+  settings: Pick<SimulatorSettings, 'startMs' | 'stopMs' | 'reviveMs' | 'daemon'>,
 ): SimulatedServer {
   const random = seededRandom(seed);
   const profileName = spec.profile ?? 'steady';
@@ -172,7 +173,7 @@ export function gameTraits(
     memoryLimitBytes,
     startsToFail,
   }: Pick<SimulatedServer, 'profile' | 'memoryLimitBytes' | 'startsToFail'>,
-  settings: Pick<SimulatorSettings, 'startMs' | 'stopMs' | 'reviveMs'>,
+  settings: Pick<SimulatorSettings, 'startMs' | 'stopMs' | 'reviveMs' | 'daemon'>,
 ): GameServerTraits {
   return {
     profile,
@@ -181,6 +182,7 @@ export function gameTraits(
     stopMs: settings.stopMs,
     reviveMs: profile.crashEveryMs === undefined ? undefined : settings.reviveMs,
     startFails: startsToFail > 0,
+    killsSilently: killsSilently(settings),
   };
 }
 
