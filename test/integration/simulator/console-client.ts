@@ -2,13 +2,19 @@ import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator/api.ts';
 
 /** Credentials for a server's console, from the panel at one of its addresses. */
-export async function credentials(panel: Simulator, server: string, url = panel.url) {
+export async function credentials(panel: Simulator, server: string, url = panel.url): Promise<Credentials> {
   const response = await fetch(`${url}/api/client/servers/${panel.server(server).uuid}/websocket`, {
     headers: { accept: 'application/json', authorization: `Bearer ${panel.apiKey}` },
   });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`no credentials: ${response.status} ${text}`);
-  return (JSON.parse(text) as { data: { token: string; socket: string } }).data;
+  const body = JSON.parse(text) as { data: Credentials } | { token: string; url: string };
+  return 'data' in body ? body.data : { token: body.token, socket: body.url };
+}
+
+interface Credentials {
+  readonly token: string;
+  readonly socket: string;
 }
 
 /** A console socket that keeps everything it receives. */

@@ -112,6 +112,7 @@ async function variablesOf(
   return {
     $TOKEN: token,
     $TOKEN_OF_ANOTHER: needsAnother ? (await credentials(on, 'another')).token : '',
+    $TOKEN_TO_READ: await signed(0, HOUR_MS, ['websocket.connect', 'control.read-console']),
     $TOKEN_WITHOUT_CONNECT: await signed(0, HOUR_MS, ['control.start']),
     $TOKEN_BEFORE_START: await signed(HOUR_MS, 2 * HOUR_MS),
     $EXPIRED_TOKEN: await signed(HOUR_MS, HOUR_MS / 2),

@@ -15,9 +15,9 @@ const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: 
 /**
  * "invalid token: token is expired", "… has been denied", "… is not yet valid" or "… has invalid
  * issued at time", as after a restart (remote/jwt.rs). It is sent for a token and for events that
- * are withheld, and both look alike.
+ * are withheld, and both look alike. Daemons before 1.0 send "JWT expired".
  */
-const INVALID = /^invalid token\b/i;
+const INVALID = /^(?:invalid token|JWT expired)\b/i;
 
 function readJwtError(message: string): JwtError {
   return { message, isFixable: INVALID.test(message), answersToken: false };
