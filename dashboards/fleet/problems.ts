@@ -65,8 +65,8 @@ const NODES_DOWN = `max by (panel, node) (${NODE_UP}) == 0`;
 /** Problems of exporters, panels and nodes that have no other cause. */
 function infrastructure(): readonly string[] {
   const instance = (vector: string) => `label_replace(${vector}, "node", "$1", "instance", "(.*)")`;
-  const loaded = 'gameserver_exporter_config_last_reload_successful';
   const panelProblem = `max by (panel, cause) (${ofPanels('gameserver_panel_problem')})`;
+  const problemSince = `min by (panel, cause) (${ofPanels('gameserver_panel_problem_since_timestamp_seconds')})`;
   const nodeProblem = `max by (panel, node, cause) (${ofNodes('gameserver_node_problem')})`;
   const exporter = { by: 'job, instance', exists: UP };
   return [
@@ -102,12 +102,12 @@ function infrastructure(): readonly string[] {
         cleared: `${NODE_UP} == 1`,
       }),
     ),
-    rows(2, CAUSE, unknownSince(`${panelProblem} unless on (panel) (${PANELS_IN_TROUBLE})`)),
+    rows(2, CAUSE, `(time() - ${problemSince} unless on (panel) (${PANELS_IN_TROUBLE}))`),
     rows(
       3,
       'config_refused',
       instance(
-        since(`${ofEachExporter(loaded)} == 0`, { ...exporter, cleared: `${ofExporters(loaded)} == 1` }),
+        `(time() - ${ofEachExporter('gameserver_exporter_config_reload_failing_since_timestamp_seconds')})`,
       ),
     ),
   ];

@@ -55,6 +55,15 @@ const SERIES = [
   [`gameserver_panel_up{${EXPORTER}, panel="main"}`, always(1)],
   [`gameserver_panel_up{${EXPORTER}, panel="other"}`, since(187, 1, 0)],
   [`gameserver_panel_problem{${EXPORTER}, panel="other", cause="timeout"}`, only(187, 1)],
+  [`gameserver_panel_problem{${EXPORTER}, panel="main", cause="listing_refused"}`, only(40, 1)],
+  [
+    `gameserver_panel_problem_since_timestamp_seconds{${EXPORTER}, panel="main", cause="listing_refused"}`,
+    only(40, (NOW - 41) * MINUTE),
+  ],
+  [
+    `gameserver_exporter_config_reload_failing_since_timestamp_seconds{${EXPORTER}}`,
+    only(2, (NOW - 3) * MINUTE),
+  ],
   [`gameserver_node_up{${EXPORTER}, panel="main", node="ams-2"}`, since(5, 1, 0)],
   [`gameserver_node_problem{${EXPORTER}, panel="main", node="ams-2", cause="node_connection"}`, only(5, 1)],
   ...off('minutes', 7),
@@ -85,6 +94,11 @@ const ROWS = [
     row({ urgency: '1', problem: 'node_connection', cause: 'node_connection', panel: 'main', node: 'ams-2' }),
     5 * MINUTE,
   ],
+  [row({ urgency: '2', problem: 'listing_refused', cause: 'listing_refused', panel: 'main' }), 41 * MINUTE],
+  [
+    row({ urgency: '3', problem: 'config_refused', job: 'gameserver', instance: 'one', node: 'one' }),
+    3 * MINUTE,
+  ],
   [down('minutes'), 6 * MINUTE],
   [down('hours'), 152 * MINUTE],
   [down('unseen'), 10 * MINUTE],
@@ -102,7 +116,7 @@ const ROWS = [
 ] as const;
 
 const ROWS_BY_SERVER = [
-  ['{}', 3],
+  ['{}', 5],
   ...['minutes', 'hours', 'unseen', 'crashed'].map((name) => [`{server="${name}"}`, 1] as const),
 ] as const;
 
