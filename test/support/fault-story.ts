@@ -90,13 +90,17 @@ function concerns(fault: Fault, part: Hit, node: string | undefined, faults: rea
   return (isAll ? part !== 'socket' : fault.on === part) && (fault.node === undefined || fault.node === node);
 }
 
-/** Did one of these faults go on at some instant of these seconds? */
+/** Did one of these faults go on at some instant of these seconds, or hide another? */
+const lasted = (faults: readonly Fault[], fromS: number, toS: number) =>
+  faults.some(({ fromMinute, toMinute }) => fromMinute * 60 <= toS && fromS < toMinute * 60);
+
+/** Did one of these faults fail something at some instant of these seconds? */
 const during = (faults: readonly Fault[], fromS: number, toS: number) =>
-  faults.some(({ effect, fromMinute, toMinute }) => {
-    const [from, to] = [fromMinute * 60, toMinute * 60];
+  faults.some((fault) => {
     // A node that has another address works there.
-    if (effect === 'moved') return [from, to].some((at) => fromS <= at && at <= toS);
-    return from <= toS && fromS < to;
+    const turns = [fault.fromMinute * 60, fault.toMinute * 60];
+    if (fault.effect === 'moved') return turns.some((at) => fromS <= at && at <= toS);
+    return lasted([fault], fromS, toS);
   });
 
 /** Could a server be read in one way all the time, from this second to that one? */
@@ -242,7 +246,7 @@ function toldBy(story: Story, second: number): readonly string[] {
     if (
       second < fromS + backS ||
       !during([fault], second, second) ||
-      during(others, fromMinute * 60 - backS, second)
+      lasted(others, fromMinute * 60 - backS, second)
     )
       return [];
     if (on === undefined) return effect === 'flaky' ? [] : ['panel'];
