@@ -15,6 +15,7 @@ import { limitText, problemBlocks } from '../doctor/render.ts';
 import type { ListingType } from '../domain/listing-settings.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
+import type { Account } from '../panel/dialect.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
@@ -320,11 +321,8 @@ function written(
   targets: Targets,
 ) {
   const page = Printout.for(process.stdout, process.env);
-  const admin = ', an administrator: the key can change everything, so prefer a read-only account';
   const accountText =
-    account === undefined
-      ? 'not reported by the panel'
-      : printable(account.username) + (account.isAdmin ? admin : '');
+    account === undefined ? 'not reported by the panel' : printable(account.username) + adviceOn(account);
   const names = servers.map(({ name }) => name);
   const serverText =
     names.length === 0
@@ -345,4 +343,10 @@ Next:
   ${run} doctor --config ${file}
   ${run} serve --config ${file}
 `;
+}
+
+/** What an administrator should know about the key. */
+function adviceOn({ isAdmin, isKeyUnlimited }: Account): string {
+  if (!isAdmin) return '';
+  return `, an administrator${isKeyUnlimited ? ': the key can change everything, so prefer a read-only account' : ''}`;
 }

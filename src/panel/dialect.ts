@@ -122,6 +122,8 @@ export interface NodesPage extends Page {
 export interface Account {
   readonly username: string;
   readonly isAdmin: boolean;
+  /** Whether the key may do what its account may; false if it has permissions of its own. */
+  readonly isKeyUnlimited: boolean;
 }
 
 /** The maximum age of a resources response, because the panel caches it (field notes, REST). */

@@ -111,12 +111,14 @@ Wrote config.yaml and panel-key (readable only by you)
   it('writes a configuration for a Calagopus with which doctor finds no problems', async () => {
     const calagopus = await startSimulator({
       panel: 'calagopus',
+      admin: true,
       servers: [{ name: 'alpha' }, { name: 'beta' }],
     });
     await writeFile(join(folder, 'given'), `${calagopus.apiKey}\n`);
     const { code, stdout } = await outcome(['init', '--url', calagopus.url, '--key-file', 'given']);
     expect(code).toBe(0);
-    expect(stdout).toContain('  account  operator\n  servers  2: alpha, beta\n');
+    // Its keys have permissions of their own.
+    expect(stdout).toContain('  account  operator, an administrator\n  servers  2: alpha, beta\n');
     // 360 in 30 s, which it reports only with a 429.
     expect(stdout).toMatch(/limit {4}720 calls per minute/);
     expect(await outcome(['doctor'])).toMatchObject({ code: 0 });

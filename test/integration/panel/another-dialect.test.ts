@@ -56,7 +56,10 @@ const TOY: Dialect = {
     backups: () => ({ path: '/toy/backups', decode: () => ({ backups: [], totalPages: 1 }) }),
     schedules: () => ({ path: '/toy/schedules', decode: () => [] }),
     nodes: () => ({ ...nothing(), decode: () => ({ nodes: [], badEntries: 0, totalPages: 1 }) }),
-    account: () => ({ ...nothing(), decode: () => ({ username: 'child', isAdmin: false }) }),
+    account: () => ({
+      ...nothing(),
+      decode: () => ({ username: 'child', isAdmin: false, isKeyUnlimited: true }),
+    }),
   },
   socket: PTERODACTYL.socket,
   refusals: {

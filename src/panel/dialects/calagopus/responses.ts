@@ -132,7 +132,7 @@ export function decodeAccount(body: unknown): Account {
   const user = asFields(valueIn(body, 'user'));
   const username = asText(user?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "user"');
-  return { username, isAdmin: user?.['admin'] === true };
+  return { username, isAdmin: user?.['admin'] === true, isKeyUnlimited: false };
 }
 
 /** The completed backups on one page of a server's list (server_backup/mod.rs), in the panel's order. */

@@ -163,7 +163,8 @@ export function decodeAccount(body: unknown): Account {
   const username = asText(attributes?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
   // Newer versions of Pelican call it root_admin (app/Transformers/Api/Client/UserTransformer.php).
-  return { username, isAdmin: attributes?.['admin'] === true || attributes?.['root_admin'] === true };
+  const isAdmin = attributes?.['admin'] === true || attributes?.['root_admin'] === true;
+  return { username, isAdmin, isKeyUnlimited: true };
 }
 
 /** The most backups that panels return on one page. */

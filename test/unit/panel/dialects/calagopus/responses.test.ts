@@ -140,7 +140,11 @@ it('credentials, account and nodes', () => {
     socketUrl: 'wss://node/ws',
     lifetimeMs: 600_000,
   });
-  expect(decodeAccount({ user: { username: 'a', admin: true } })).toEqual({ username: 'a', isAdmin: true });
+  expect(decodeAccount({ user: { username: 'a', admin: true } })).toEqual({
+    username: 'a',
+    isAdmin: true,
+    isKeyUnlimited: false,
+  });
   const nodes = { total: 1, data: [{ name: 'n', memory: 1, disk: 0, maintenance_enabled: true }] };
   expect(decodeNodesPage({ nodes }, 100).nodes).toEqual([
     { name: 'n', memory_bytes: 1_048_576, maintenance: 1 },
