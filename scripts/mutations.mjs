@@ -6,35 +6,38 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const LEDGER = ['src/panel/health/ledger.ts', 'panel/health/ledger'];
-const SUSPICION = ['src/panel/health/suspicion.ts', 'panel/health/suspicion'];
-const TALLIES = ['src/panel/health/tallies.ts', 'panel/health/tallies'];
-const OUTAGE = ['src/panel/health/outage.ts', 'panel/health/outage'];
-const CANDIDATES = ['src/panel/health/candidates.ts', 'panel/health/candidates'];
-const TALLY = ['src/panel/health/tally.ts', 'panel/health/tally'];
-const HOLDS = ['src/panel/health/holds.ts', 'panel/health/holds'];
-const REFUSALS = ['src/panel/health/refusals.ts', 'panel/health/refusals'];
-const HEALTH = ['src/panel/health/health.ts', 'panel/health/health'];
-const SIGNS = ['src/diagnosis/signs.ts', 'diagnosis/signs'];
-const RULES = ['src/panel/scheduler/rules.ts', 'panel/scheduler/rules'];
-const LIMIT = ['src/panel/scheduler/rate-limit.ts', 'panel/scheduler/rate-limit'];
-const PERIOD = ['src/panel/limit-period.ts', 'panel/limit-period'];
-const WINDOW = ['src/panel/scheduler/sliding-window.ts', 'panel/scheduler/sliding-window'];
-const LINES = ['src/panel/scheduler/lines.ts', 'panel/scheduler/lines'];
-const HISTORY = ['src/panel/scheduler/history.ts', 'panel/scheduler/history'];
-const SCHEDULER = ['src/panel/scheduler/scheduler.ts', 'panel/scheduler/scheduler'];
-const RETRY = ['src/session/backoff.ts', 'session/backoff'];
-const POLL_PACE = ['src/fleet/poll-pace.ts', 'fleet/poll-pace'];
-const PLAN = ['src/session/poll-plan.ts', 'session/plan'];
-const MACHINE = ['src/session/machine.ts', 'session/machine'];
-const STEPS = ['src/session/machine-steps.ts', 'session/machine'];
-const RENEWALS = ['src/session/token-renewal.ts', 'session/machine'];
-const TOKEN = ['src/session/token.ts', 'session/token'];
-const RECORD = ['src/fleet/server-record.ts', 'fleet/server-record'];
-const SAMPLES = ['src/fleet/server-samples.ts', 'fleet/server-record'];
-const RESTART = ['src/fleet/stop-decisions.ts', 'fleet/kept-power'];
-const ADDRESS = ['src/addresses/socket-address.ts', 'addresses/socket-address'];
-const PASSWORDS = ['src/http/passwords.ts', 'http/passwords'];
+/** A file of `src`, with the tests of its rules. */
+const file = (path, tests = path) => [`src/${path}.ts`, tests];
+
+const LEDGER = file('panel/health/ledger');
+const SUSPICION = file('panel/health/suspicion');
+const TALLIES = file('panel/health/tallies');
+const OUTAGE = file('panel/health/outage');
+const CANDIDATES = file('panel/health/candidates');
+const TALLY = file('panel/health/tally');
+const HOLDS = file('panel/health/holds');
+const REFUSALS = file('panel/health/refusals');
+const HEALTH = file('panel/health/health');
+const SIGNS = file('diagnosis/signs');
+const RULES = file('panel/scheduler/rules');
+const LIMIT = file('panel/scheduler/rate-limit');
+const PERIOD = file('panel/limit-period');
+const WINDOW = file('panel/scheduler/sliding-window');
+const LINES = file('panel/scheduler/lines');
+const HISTORY = file('panel/scheduler/history');
+const SCHEDULER = file('panel/scheduler/scheduler');
+const RETRY = file('session/backoff');
+const POLL_PACE = file('fleet/poll-pace');
+const PLAN = file('session/poll-plan', 'session/plan');
+const MACHINE = file('session/machine');
+const STEPS = file('session/machine-steps', 'session/machine');
+const RENEWALS = file('session/token-renewal', 'session/machine');
+const TOKEN = file('session/token');
+const RECORD = file('fleet/server-record');
+const SAMPLES = file('fleet/server-samples', 'fleet/server-record');
+const RESTART = file('fleet/stop-decisions', 'fleet/kept-power');
+const ADDRESS = file('addresses/socket-address');
+const PASSWORDS = file('http/passwords');
 
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */
 export const MUTATIONS = [
@@ -504,7 +507,7 @@ export const MUTATIONS = [
   ['a stop that a restart hid is known as such', RESTART, 'before.isRestored || undefined', 'undefined'],
   [
     'counters are 0 in the first scrape after a restart',
-    ['src/fleet/server-record.ts', 'fleet/kept-power'],
+    file('fleet/server-record', 'fleet/kept-power'),
     'return { ...snapshot, starts_total: 0, stops: NO_STOPS };',
     'return snapshot;',
   ],
@@ -513,7 +516,7 @@ export const MUTATIONS = [
   ['a frozen node has no data', SAMPLES, 'if (this.isFrozen) return false;', ''],
   [
     'unlimited is absent',
-    ['src/domain/limits.ts', 'domain/limits'],
+    file('domain/limits'),
     "typeof limit === 'number' && limit > 0",
     "typeof limit === 'number'",
   ],
@@ -534,7 +537,7 @@ export const MUTATIONS = [
   ['64 checks of passwords wait', PASSWORDS, 'MAX_WAITING = 64;', 'MAX_WAITING = 65;'],
   [
     'secrets are redacted in URLs, too',
-    ['src/text/secrets.ts', 'text/secrets'],
+    file('text/secrets'),
     'encodeURIComponent(encodable), json]',
     'json]',
   ],

@@ -2,36 +2,31 @@ import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { codesSeenBy, SERVER_PROBLEMS } from '../../../src/diagnosis/server-problems.ts';
 
-it('the exporter and the recording rules recognize these problems, most urgent first', () => {
-  expect({ exporter: codesSeenBy('exporter'), rules: codesSeenBy('rules') }).toEqual({
-    exporter: [
-      'crashed',
-      'gave_up',
-      'off',
-      'no_data',
-      'crash_loop',
-      'stuck',
-      'not_answering',
-      'cpu_saturated',
-      'disk_nearly_full',
-      'unclear',
-    ],
-    rules: [
-      'stopped_disk_full',
-      'gave_up',
-      'off',
-      'no_data',
-      'crash_loop',
-      'stuck',
-      'not_answering',
-      'cpu_saturated',
-      'disk_nearly_full',
-      'disk_filling',
-      'memory_full',
-      'backup_failed',
-      'recent_crash',
-    ],
-  });
+const EXPORTER = ['exporter'];
+const RULES = ['rules'];
+const BOTH = [...EXPORTER, ...RULES];
+
+/** Who recognizes the problem, most urgent first. */
+const SEEN_BY: readonly (readonly [string, readonly string[]])[] = [
+  ['crashed', EXPORTER],
+  ['stopped_disk_full', RULES],
+  ['gave_up', BOTH],
+  ['off', BOTH],
+  ['no_data', BOTH],
+  ['crash_loop', BOTH],
+  ['stuck', BOTH],
+  ['not_answering', BOTH],
+  ['cpu_saturated', BOTH],
+  ['disk_nearly_full', BOTH],
+  ['disk_filling', RULES],
+  ['memory_full', RULES],
+  ['backup_failed', RULES],
+  ['recent_crash', RULES],
+  ['unclear', EXPORTER],
+];
+
+it.each(['exporter', 'rules'] as const)('the %s recognize these problems, most urgent first', (who) => {
+  expect(codesSeenBy(who)).toEqual(SEEN_BY.filter(([, by]) => by.includes(who)).map(([code]) => code));
 });
 
 it('errors come first, then warnings', () => {

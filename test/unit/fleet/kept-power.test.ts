@@ -79,8 +79,9 @@ interface Scene {
   readonly before: (view: View) => void;
   readonly downSeconds: number;
   readonly first: (view: View) => void;
-  readonly starts: number;
-  readonly stops: Partial<Snapshot['stops']>;
+  /** None unless given. */
+  readonly starts?: number;
+  readonly stops?: Partial<Snapshot['stops']>;
   readonly expected: number | undefined;
   readonly lastStop?: Partial<Snapshot['last_stop'] & object> | undefined;
 }
@@ -94,14 +95,17 @@ const isOff = (view: View) => {
   view.frame(OFF);
 };
 
+const isStopping = (view: View) => {
+  runs(view);
+  view.status('stopping');
+};
+
 const SCENES: readonly Scene[] = [
   {
     title: 'a server that runs on has not stopped',
     before: runs,
     downSeconds: 30,
     first: (view) => view.frame(runningFor(131)),
-    starts: 0,
-    stops: {},
     expected: 1,
   },
   {
@@ -142,7 +146,6 @@ const SCENES: readonly Scene[] = [
     before: runs,
     downSeconds: 30,
     first: (view) => view.frame(OFF),
-    starts: 0,
     stops: { unknown: 1 },
     expected: undefined,
     lastStop: { reason: 'unknown', while_exporter_down: true },
@@ -152,33 +155,24 @@ const SCENES: readonly Scene[] = [
     before: runs,
     downSeconds: 30,
     first: (view) => view.poll(OFF),
-    starts: 0,
     stops: { unknown: 1 },
     expected: 1,
     lastStop: { reason: 'unknown', while_exporter_down: true },
   },
   {
     title: 'one that was stopping was stopped on request',
-    before: (view) => {
-      runs(view);
-      view.status('stopping');
-    },
+    before: isStopping,
     downSeconds: 5,
     first: (view) => view.frame(OFF),
-    starts: 0,
     stops: { requested: 1 },
     expected: 0,
     lastStop: { reason: 'requested' },
   },
   {
     title: 'one that was stopping, and is polled, was stopped on request',
-    before: (view) => {
-      runs(view);
-      view.status('stopping');
-    },
+    before: isStopping,
     downSeconds: 5,
     first: (view) => view.poll(OFF),
-    starts: 0,
     stops: { requested: 1 },
     expected: 0,
     lastStop: { reason: 'requested' },
@@ -188,8 +182,6 @@ const SCENES: readonly Scene[] = [
     before: isOff,
     downSeconds: 3_600,
     first: (view) => view.frame(OFF),
-    starts: 0,
-    stops: {},
     expected: 0,
     lastStop: { reason: 'requested' },
   },
@@ -199,7 +191,6 @@ const SCENES: readonly Scene[] = [
     downSeconds: 3_600,
     first: (view) => view.frame(runningFor(60)),
     starts: 1,
-    stops: {},
     expected: 1,
     lastStop: { reason: 'requested' },
   },
@@ -209,7 +200,6 @@ const SCENES: readonly Scene[] = [
     downSeconds: 3_600,
     first: (view) => view.poll(runningFor(60)),
     starts: 1,
-    stops: {},
     expected: 1,
   },
   {
@@ -221,8 +211,6 @@ const SCENES: readonly Scene[] = [
     },
     downSeconds: 2,
     first: (view) => view.frame(OFF),
-    starts: 0,
-    stops: {},
     expected: undefined,
     lastStop: { reason: 'unknown' },
   },
@@ -234,8 +222,6 @@ const SCENES: readonly Scene[] = [
     },
     downSeconds: 3_600,
     first: (view) => view.frame(OFF),
-    starts: 0,
-    stops: {},
     expected: 1,
     lastStop: { reason: 'crashed', exit_code: 1 },
   },
@@ -247,8 +233,6 @@ const SCENES: readonly Scene[] = [
     },
     downSeconds: 120,
     first: (view) => view.frame(OFF),
-    starts: 0,
-    stops: {},
     expected: 0,
     lastStop: { reason: 'exited', exit_code: 0 },
   },
@@ -260,7 +244,6 @@ const SCENES: readonly Scene[] = [
     },
     downSeconds: 30,
     first: (view) => view.frame(OFF),
-    starts: 0,
     stops: { disk_full: 1 },
     expected: 1,
     lastStop: { reason: 'disk_full' },
@@ -270,8 +253,6 @@ const SCENES: readonly Scene[] = [
     before: (view) => view.frame({ state: 'running' }),
     downSeconds: 30,
     first: (view) => view.frame({ state: 'running' }),
-    starts: 0,
-    stops: {},
     expected: 1,
   },
 ];
@@ -282,7 +263,7 @@ describe('after a restart of the exporter', () => {
     before(view);
     const next = restarted(view, downSeconds);
     first(next);
-    expect(next.shown.starts_total).toBe(starts);
+    expect(next.shown.starts_total).toBe(starts ?? 0);
     expect(next.shown.stops).toEqual({ ...NO_STOPS, ...stops });
     expect(next.shown.expected_running).toBe(expected);
     if (lastStop !== undefined) expect(next.shown.last_stop).toMatchObject(lastStop);

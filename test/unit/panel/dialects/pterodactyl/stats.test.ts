@@ -46,36 +46,22 @@ const CALAGOPUS =
   '"network":{"rx_bytes":91234567,"rx_packets":1234,"tx_bytes":812345678,"tx_packets":5678},' +
   '"cpu_absolute":153.217,"cpu_limit_absolute":200,"uptime":86400123}';
 
+/** The sample in the forms of Pterodactyl and Calagopus. */
+const RUNNING: SampleValues = {
+  state: 'running',
+  memoryBytes: 1_073_741_824,
+  memoryLimitBytes: 4_509_715_660,
+  cpuCores: 1.53217,
+  diskBytes: 9_123_456_789,
+  networkReceiveBytes: 91_234_567,
+  networkTransmitBytes: 812_345_678,
+  uptimeMs: 86_400_123,
+};
+
 describe('a frame is read from its bytes', () => {
   it.each<[string, string, SampleValues]>([
-    [
-      "Pterodactyl's form",
-      frameOf(PTERODACTYL),
-      {
-        state: 'running',
-        memoryBytes: 1_073_741_824,
-        memoryLimitBytes: 4_509_715_660,
-        cpuCores: 1.53217,
-        diskBytes: 9_123_456_789,
-        networkReceiveBytes: 91_234_567,
-        networkTransmitBytes: 812_345_678,
-        uptimeMs: 86_400_123,
-      },
-    ],
-    [
-      "Calagopus' form",
-      frameOf(CALAGOPUS),
-      {
-        state: 'running',
-        memoryBytes: 1_073_741_824,
-        memoryLimitBytes: 4_509_715_660,
-        cpuCores: 1.53217,
-        diskBytes: 9_123_456_789,
-        networkReceiveBytes: 91_234_567,
-        networkTransmitBytes: 812_345_678,
-        uptimeMs: 86_400_123,
-      },
-    ],
+    ["Pterodactyl's form", frameOf(PTERODACTYL), RUNNING],
+    ["Calagopus' form", frameOf(CALAGOPUS), RUNNING],
     [
       "Pelican's form, of a server that never ran",
       frameOf(PELICAN),
