@@ -31,7 +31,8 @@ const POLL_PACE = file('fleet/poll-pace');
 const PLAN = file('session/poll-plan', 'session/plan');
 const MACHINE = file('session/machine');
 const STEPS = file('session/machine-steps', 'session/machine');
-const RENEWALS = file('session/token-renewal', 'session/machine');
+const RENEWALS = file('session/token-renewal');
+const RENEWED = file('session/token-renewal', 'session/machine');
 const TOKEN = file('session/token');
 const RECORD = file('fleet/server-record');
 const SAMPLES = file('fleet/server-samples', 'fleet/server-record');
@@ -451,7 +452,7 @@ export const MUTATIONS = [
   ],
   [
     'a reused token that is refused is replaced',
-    RENEWALS,
+    RENEWED,
     "if (state.name === 'authenticating' && state.reused && (!isJwtError || event.fixable))",
     'if (false)',
   ],
@@ -480,7 +481,7 @@ export const MUTATIONS = [
     'if (lastingRefusal',
   ],
   ['a token that lives is reused', STEPS, 'context.now > REUSE_MARGIN_MS', 'context.now < 0'],
-  ['a moved server reconnects', RENEWALS, 'if (next.socketUrl !== state.token.socketUrl)', 'if (false)'],
+  ['a moved server reconnects', RENEWED, 'if (next.socketUrl !== state.token.socketUrl)', 'if (false)'],
   [
     'a minute of streaming forgets failures',
     RETRY,
