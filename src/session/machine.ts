@@ -1,5 +1,6 @@
 // The state machine of a console socket: a table of what each event does in each state.
 
+import { listEffects, type MachineEffect } from './machine-effects.ts';
 import type { Failure, MachineEvent, MachineState, StateNamed } from './machine-model.ts';
 import {
   ask,
@@ -111,8 +112,19 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   blocked: RESTING,
 };
 
+/** A state of the machine, with what is to be done when it begins. */
+export interface Step {
+  readonly state: MachineState;
+  readonly effects: readonly MachineEffect[];
+}
+
 /** The next state; pure. An event that has no meaning in this state changes nothing. */
-export function step(state: MachineState, event: MachineEvent, context: MachineContext): MachineState {
+export function step(before: MachineState, event: MachineEvent, context: MachineContext): Step {
+  const state = nextState(before, event, context);
+  return { state, effects: state === before ? [] : listEffects(before, state) };
+}
+
+function nextState(state: MachineState, event: MachineEvent, context: MachineContext): MachineState {
   if (event.type === 'stop') return stop(state);
   if ('epoch' in event && event.epoch !== state.epoch) return state;
   const handle = HANDLERS[state.name][event.type] as Transition<MachineState, MachineEvent> | undefined;

@@ -9,7 +9,7 @@ import type { FrameHandler, JwtError } from '../panel/dialect.ts';
 import { printable } from '../text/printable.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { step } from './machine.ts';
-import { listEffects, listTimers, type MachineEffect } from './machine-effects.ts';
+import { listTimers, type MachineEffect } from './machine-effects.ts';
 import {
   currentToken,
   type Failure,
@@ -74,11 +74,11 @@ export class Streamer implements SocketListener, FrameHandler {
   /** Something happened to the server or its connection. */
   happened(event: MachineEvent): void {
     const before = this.#machine;
-    const state = step(before, event, this.#machineContext());
+    const { state, effects } = step(before, event, this.#machineContext());
     if (state === before) return;
     this.#machine = state;
     if (isAttempt(state) && !isAttempt(before)) this.#attemptedAt = this.#context.clock.now();
-    for (const effect of listEffects(before, state)) this.#run(effect);
+    for (const effect of effects) this.#run(effect);
     if (!isHandshake(state)) this.#giveUpPlace();
     this.#awaitsStats = unansweredIn(state) > 0;
     if (this.#fetch !== undefined && isTokenRetry(before) !== isTokenRetry(state))

@@ -3,7 +3,7 @@ import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { backoffMs } from '../../../src/session/backoff.ts';
 import { closeFailure, daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
-import { listEffects, listTimers, type MachineEffect } from '../../../src/session/machine-effects.ts';
+import { listTimers, type MachineEffect } from '../../../src/session/machine-effects.ts';
 import {
   type AttemptState,
   type Failure,
@@ -266,8 +266,8 @@ const PAIRS = keys(STATES).flatMap((state) =>
 describe('each state with each event', () => {
   it.each(PAIRS)('%s · %s', (stateKey, eventKey) => {
     const [before, event] = [STATES[stateKey], EVENTS[eventKey]];
-    const state = step(before, event, CONTEXT);
-    const said = listEffects(before, state).flatMap((effect) => describeEffect(effect) ?? []);
+    const { state, effects } = step(before, event, CONTEXT);
+    const said = effects.flatMap((effect) => describeEffect(effect) ?? []);
     const expected = TABLE[stateKey][eventKey];
     if (expected === undefined) {
       expect(state).toBe(before);
@@ -275,12 +275,12 @@ describe('each state with each event', () => {
       expect(`${state.name}: ${said.join(', ')}`).toBe(expected);
     }
     // What is left of an older socket.
-    if ('epoch' in event) expect(step(before, { ...event, epoch: 6 }, CONTEXT)).toBe(before);
+    if ('epoch' in event) expect(step(before, { ...event, epoch: 6 }, CONTEXT).state).toBe(before);
   });
 });
 
 function after(state: MachineState, event: MachineEvent, context: Partial<MachineContext> = {}) {
-  return { state: step(state, event, { ...CONTEXT, ...context }) };
+  return { state: step(state, event, { ...CONTEXT, ...context }).state };
 }
 
 /** Milliseconds until the state ends by itself. */
@@ -292,7 +292,7 @@ describe('in each state', () => {
   it.each(keys(STATES))("a node's error is read only if something follows from it: %s", (stateKey) => {
     for (const event of [EVENTS['jwtError fixable'], EVENTS['jwtError incurable'], EVENTS.daemonError]) {
       const failure = vi.fn<() => Failure>(event.failure);
-      const isIgnored = step(STATES[stateKey], { ...event, failure }, CONTEXT) === STATES[stateKey];
+      const isIgnored = step(STATES[stateKey], { ...event, failure }, CONTEXT).state === STATES[stateKey];
       expect(isIgnored && failure.mock.calls.length > 0).toBe(false);
     }
   });

@@ -3,7 +3,7 @@ import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket.ts'
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';
-import { listEffects, listTimers } from '../../../src/session/machine-effects.ts';
+import { listTimers } from '../../../src/session/machine-effects.ts';
 import type { MachineEvent, MachineState, Timer, Token } from '../../../src/session/machine-model.ts';
 import type { MachineContext } from '../../../src/session/machine-steps.ts';
 import { RENEW_AGAIN_MS } from '../../../src/session/token-renewal.ts';
@@ -39,8 +39,8 @@ class Driven {
       isCurrent: () => true,
       target: { node: undefined, blocked: undefined },
     };
-    const next = step(this.state, event, context);
-    this.done.push(...listEffects(this.state, next).map(({ type }) => type));
+    const { state: next, effects } = step(this.state, event, context);
+    this.done.push(...effects.map(({ type }) => type));
     this.state = next;
   }
 
