@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url';
 const file = (path, tests = path) => [`src/${path}.ts`, tests];
 
 const LEDGER = file('panel/health/ledger');
+const OUTCOMES = file('panel/health/last-outcomes');
+const TESTIMONY = file('panel/health/testimony');
 const SUSPICION = file('panel/health/suspicion');
 const TALLIES = file('panel/health/tallies');
 const OUTAGE = file('panel/health/outage');
@@ -72,7 +74,7 @@ export const MUTATIONS = [
   ],
   [
     "a token's 5xx is a failure of the node's sockets",
-    LEDGER,
+    OUTCOMES,
     "token?.signs.node === 'may fail' &&",
     'false &&',
   ],
@@ -90,11 +92,16 @@ export const MUTATIONS = [
     'if (this.#isBlamed(subject) || this.#isBlamed(other)) this.#explained.add(node);\n    else this',
     'this',
   ],
-  ['consoles need the same cause', LEDGER, 'const cause = last?.problem?.cause;', 'const cause = undefined;'],
+  [
+    'consoles need the same cause',
+    TESTIMONY,
+    'const cause = last?.problem?.cause;',
+    'const cause = undefined;',
+  ],
   [
     'a server that streams was granted its console',
-    LEDGER,
-    'own?.streams === true && this.#asked.websocket > 0',
+    OUTCOMES,
+    'last?.streams === true && this.#asked.websocket > 0',
     'false',
   ],
   [
@@ -174,8 +181,8 @@ export const MUTATIONS = [
   ['an outage of a node changes what is explained', TALLIES, 'tally.explanationChanged(node);', ''],
   ['excused failures are not the panel’s either', TALLIES, "this.of('panel').excuse(path);", ''],
   ['only what the path may explain is excused', TALLIES, "tally.excuse('may fail')", 'tally.excuse()'],
-  ['sockets that stream are not forgotten', LEDGER, 'at <= now && streams !== true', 'at <= now'],
-  ['failures are forgotten first', LEDGER, 'at <= now && problem !== undefined', 'false'],
+  ['sockets that stream are not forgotten', OUTCOMES, 'at <= now && streams !== true', 'at <= now'],
+  ['failures are forgotten first', OUTCOMES, 'at <= now && problem !== undefined', 'false'],
   ['a success concerns the consoles', TALLIES, "this.touch('consoles');", ''],
   ['a granted console proves nothing for paths', TALLIES, "subject === 'consoles' || ", ''],
   ["a node's success proves nothing for paths", TALLIES, 'node !== undefined || channel', 'channel'],
@@ -183,8 +190,8 @@ export const MUTATIONS = [
   ['an outage ends with its last server', LEDGER, 'servers === 0 || worksAt', 'worksAt'],
   [
     'what a larger outage explained says nothing',
-    LEDGER,
-    'found.at <= (this.#explainedUntil.get(path) ?? NEVER);',
+    TESTIMONY,
+    'found.at <= this.#facts.explainedUntil(path);',
     'found.at < 0;',
   ],
   [
@@ -201,17 +208,15 @@ export const MUTATIONS = [
   ],
   [
     'blocked servers are no trial once the panel is known',
-    LEDGER,
+    OUTCOMES,
     'candidates.ofAll(!isKnown)',
     'candidates.ofAll(true)',
-    'panel/health/candidates',
   ],
   [
     'blocked servers may try before the panel is known',
-    LEDGER,
+    OUTCOMES,
     'candidates.ofAll(!isKnown)',
     'candidates.ofAll(false)',
-    'panel/health/candidates',
   ],
   ['a panel needs two rounds', OUTAGE, 'isRound ? 2 : 1', '1'],
   ['a refused key needs one round', OUTAGE, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],

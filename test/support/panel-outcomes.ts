@@ -2,6 +2,8 @@
 import * as fc from 'fast-check';
 import { callSigns, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
+import { LastOutcomes } from '../../src/panel/health/last-outcomes.ts';
+import { Ledger } from '../../src/panel/health/ledger.ts';
 import type { Outage } from '../../src/panel/health/outage.ts';
 import type { Asked, Outcome } from '../../src/panel/health/outcome.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../../src/panel/subjects.ts';
@@ -114,3 +116,13 @@ export const anyRows = fc.uniqueArray(anyRow, {
   maxLength: 30,
   selector: ([channel, server]) => `${channel} ${server}`,
 });
+
+/** A ledger with the servers whose outcomes it judges. */
+export class ServersLedger extends Ledger {
+  readonly servers: LastOutcomes;
+
+  constructor(random: () => number = () => 0.5) {
+    super();
+    this.servers = new LastOutcomes(this, random);
+  }
+}

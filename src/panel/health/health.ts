@@ -14,7 +14,8 @@ import {
   subjectNode,
 } from '../subjects.ts';
 import { round } from './canaries.ts';
-import { Ledger, SLICE } from './ledger.ts';
+import { LastOutcomes, SLICE } from './last-outcomes.ts';
+import { Ledger } from './ledger.ts';
 import {
   blamedIfTrialFailed,
   type Outage,
@@ -72,7 +73,8 @@ export interface HealthOptions {
 export class Health {
   listing: PanelUse['listing'] = 'required';
   readonly #options: HealthOptions;
-  readonly #ledger: Ledger;
+  readonly #ledger = new Ledger();
+  readonly #outcomes: LastOutcomes;
   readonly #refusals = new RefusalWatch();
   /** Subjects with an outage without a trial under way, by when the next is due. */
   readonly #due = new Ranking<Subject>();
@@ -89,7 +91,7 @@ export class Health {
 
   constructor(options: HealthOptions) {
     this.#options = options;
-    this.#ledger = new Ledger(options.random);
+    this.#outcomes = new LastOutcomes(this.#ledger, options.random);
     this.#socketTrials = new SocketTrials((server) => options.changed({ of: 'trial', server }));
   }
 
@@ -130,11 +132,11 @@ export class Health {
   }
 
   asked(channel: Channel, server: string): AskedServer | undefined {
-    return this.#ledger.asked(channel, server);
+    return this.#outcomes.asked(channel, server);
   }
 
   last(channel: Channel, server: string): Outcome | undefined {
-    return this.#ledger.last(channel, server);
+    return this.#outcomes.last(channel, server);
   }
 
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
@@ -157,7 +159,7 @@ export class Health {
       const node = this.asked(path, server)?.node;
       if (before !== undefined && problem === undefined)
         this.#options.changed({ of: 'recovery', cause: before, node });
-      const facts = { now: this.#now, asked: this.#ledger.countAsked(path) };
+      const facts = { now: this.#now, asked: this.#outcomes.countAsked(path) };
       if (path !== 'listing' && this.#refusals.ended(server, before, problem?.cause, facts))
         this.#lookAtList();
     });
@@ -178,7 +180,7 @@ export class Health {
 
   /** The server's node may have become known, or have changed. */
   nodeMayHaveChanged(server: string): void {
-    this.#happens(() => this.#ledger.nodeMayHaveChanged(server));
+    this.#happens(() => this.#outcomes.nodeMayHaveChanged(server));
   }
 
   /** Servers that are no longer asked are forgotten. */
@@ -186,7 +188,7 @@ export class Health {
     this.#happens(() => {
       this.listing = listing;
       const none = new Map([[NO_SERVER, {}]]);
-      this.#ledger.setAsked({ ...onPaths, listing: none, sockets: onPaths.websocket });
+      this.#outcomes.setAsked({ ...onPaths, listing: none, sockets: onPaths.websocket });
       for (const subject of this.#scopes.keys()) {
         const server = this.outage(subject)?.trial?.server;
         const isGone = server !== undefined && this.asked(subjectChannel(subject), server) === undefined;
@@ -215,7 +217,7 @@ export class Health {
 
   /** Failures of this node's sockets are no longer evidence. */
   forgetSockets(node: string): void {
-    this.#happens(() => this.#ledger.forgetSocketFailures(node));
+    this.#happens(() => this.#outcomes.forgetSocketFailures(node));
   }
 
   stop(): void {
@@ -254,12 +256,12 @@ export class Health {
     if (outcome.signs.panel === 'works') this.#ledger.panelWorks(outcome.at);
     // The panel's problem explains which calls fail meanwhile.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
-    if (!isExplained) this.#ledger.record(channel, server, outcome);
+    if (!isExplained) this.#outcomes.record(channel, server, outcome);
   }
 
   /** First the outcomes, so that none begins another outage, and then the outages until now. */
   *#forgetting(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
-    yield* this.#ledger.forget(channels, now);
+    yield* this.#outcomes.forget(channels, now);
     let ended = 0;
     for (const [subject, { suspectedAt }] of this.#ledger.outages) {
       if (subject === 'panel' || suspectedAt > now || !channels.has(subjectChannel(subject))) continue;
@@ -335,7 +337,7 @@ export class Health {
   async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
     if (subject === 'panel') return this.#round(signal);
     const channel = subjectChannel(subject);
-    const servers = this.#ledger.candidates(channel, subjectNode(subject));
+    const servers = this.#outcomes.candidates(channel, subjectNode(subject));
     const trial =
       channel === 'sockets'
         ? this.#trySocket(subject, servers, signal)
@@ -350,10 +352,10 @@ export class Health {
           );
     if (trial === undefined) return undefined;
     const { server, end } = trial;
-    const before = this.#ledger.lastSeen(channel, server);
+    const before = this.#outcomes.lastSeen(channel, server);
     this.#chose(subject, server);
     await end;
-    const last = this.#ledger.lastSeen(channel, server);
+    const last = this.#outcomes.lastSeen(channel, server);
     return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
   }
 
@@ -383,8 +385,8 @@ export class Health {
       {
         clock,
         enqueue,
-        isUsed: (path) => (path === 'listing' ? isListingUsed : this.#ledger.countAsked(path) > 0),
-        candidates: (path) => this.#ledger.candidates(path, undefined),
+        isUsed: (path) => (path === 'listing' ? isListingUsed : this.#outcomes.countAsked(path) > 0),
+        candidates: (path) => this.#outcomes.candidates(path, undefined),
         failedRounds: trials,
         isBlamed: blamedAt !== undefined,
         isListMissing: this.#isListMissing,

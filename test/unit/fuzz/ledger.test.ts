@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { callSigns, NOTHING, socketSigns } from '../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import { Ledger } from '../../../src/panel/health/ledger.ts';
 import type { Outage } from '../../../src/panel/health/outage.ts';
 import * as steps from '../../../src/panel/health/outage.ts';
 import type { Asked, Outcome } from '../../../src/panel/health/outcome.ts';
@@ -27,6 +26,7 @@ import {
   withTrial,
 } from '../../support/blame-oracle.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
+import { ServersLedger } from '../../support/panel-outcomes.ts';
 
 const NODES = 6;
 const SERVERS = 40;
@@ -81,7 +81,7 @@ const serverName = (server: number) => `s${server}`;
 class World {
   now = 1_000_000;
   state: BlameState = NO_OUTAGES;
-  readonly ledger = new Ledger(() => 0.5);
+  readonly ledger = new ServersLedger();
   readonly cells = Object.fromEntries(CHANNELS.map((channel) => [channel, new Map()])) as Record<
     Channel,
     Map<string, Cell>
@@ -114,7 +114,7 @@ class World {
         [...asked[channel]].map(([id, server]) => [id, { asked: server, last: before.get(id)?.last }]),
       );
     }
-    this.ledger.setAsked(asked);
+    this.ledger.servers.setAsked(asked);
   }
 
   record(channel: Channel, server: string, told: Told): void {
@@ -128,7 +128,7 @@ class World {
     const isExplained = isDown && channel !== 'sockets' && last.problem !== undefined;
     if (cell === undefined || isExplained) return;
     this.cells[channel].set(server, { ...cell, last });
-    this.ledger.record(channel, server, last);
+    this.ledger.servers.record(channel, server, last);
   }
 
   /** Both decide, each from its own earlier decisions. */
@@ -148,7 +148,7 @@ class World {
         const server = this.servers.get(serverName(step.server));
         if (server === undefined) return;
         server.node = nodeName(step.node);
-        this.ledger.nodeMayHaveChanged(serverName(step.server));
+        this.ledger.servers.nodeMayHaveChanged(serverName(step.server));
         return this.record('websocket', serverName(step.server), step.told);
       }
       case 'use':
@@ -179,14 +179,14 @@ class World {
         for (const [server, { asked, last }] of this.cells[step.channel]) {
           if (asked.node !== nodeName(step.node) || last?.problem === undefined) continue;
           this.cells[step.channel].set(server, { asked, last: undefined });
-          this.ledger.record(step.channel, server, undefined);
+          this.ledger.servers.record(step.channel, server, undefined);
         }
         return;
       case 'reset': {
         for (const channel of step.channels)
           for (const [server, { asked, last }] of this.cells[channel])
             if (last?.streams !== true) this.cells[channel].set(server, { asked, last: undefined });
-        Array.from(this.ledger.forget(new Set(step.channels), this.now));
+        Array.from(this.ledger.servers.forget(new Set(step.channels), this.now));
         const isKept = (one: Subject) => one === 'panel' || !step.channels.includes(subjectChannel(one));
         for (const one of subjects) if (!isKept(one)) this.ledger.setOutage(one, undefined);
         const kept = [...this.state.outages].filter(([one]) => isKept(one));

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, Candidates } from '../../../../src/panel/health/candidates.ts';
-import { Ledger } from '../../../../src/panel/health/ledger.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import {
   CHANNELS,
@@ -25,6 +24,7 @@ import {
   nodeOfServer,
   outcomeOf,
   type Row,
+  ServersLedger,
 } from '../../../support/panel-outcomes.ts';
 
 /** Candidates whose servers are found by their ids. */
@@ -231,12 +231,12 @@ const subjects: readonly Subject[] = [
 it('the first candidate is one of those that the oracle calls equally good, whatever happened', () => {
   fc.assert(
     fc.property(anyRows, fc.constantFrom(...subjects), (rows, subject) => {
-      const ledger = new Ledger(Math.random);
-      ledger.setAsked(askedOf(EVERYBODY));
+      const ledger = new ServersLedger(Math.random);
+      ledger.servers.setAsked(askedOf(EVERYBODY));
       ledger.panelWorks(NOW);
-      for (const row of rows) ledger.record(row[0], row[1], outcomeOf(row));
+      for (const row of rows) ledger.servers.record(row[0], row[1], outcomeOf(row));
       const cells = cellsOf(rows);
-      const [ours] = ledger.candidates(subjectChannel(subject), subjectNode(subject));
+      const [ours] = ledger.servers.candidates(subjectChannel(subject), subjectNode(subject));
       const theirs = trialServer(subject, cells, () => 0.5);
       // With the same random number for all, the oracle takes the first or the last of equals.
       const among = (server: string) => server === ours || server === theirs;

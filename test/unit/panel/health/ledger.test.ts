@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
-import { Ledger } from '../../../../src/panel/health/ledger.ts';
 import {
   blamedIfTrialFailed,
   problemOfSubject,
@@ -29,6 +28,7 @@ import {
   nodeOfServer,
   outcomeOf,
   type Row,
+  ServersLedger,
 } from '../../../support/panel-outcomes.ts';
 
 interface Before {
@@ -39,22 +39,22 @@ interface Before {
 }
 
 /** A ledger that has taken these outcomes, and hasn't decided yet. */
-function ledgerOf(rows: readonly Row[], servers: readonly string[], before: Before = {}): Ledger {
-  const ledger = new Ledger(() => 0.5);
+function ledgerOf(rows: readonly Row[], servers: readonly string[], before: Before = {}): ServersLedger {
+  const ledger = new ServersLedger();
   const provenAt = 'provenAt' in before ? before.provenAt : NOW;
-  ledger.setAsked(askedOf(servers));
+  ledger.servers.setAsked(askedOf(servers));
   for (const subject of before.blamed ?? []) ledger.setOutage(subject, BLAMED);
   if (provenAt !== undefined) ledger.panelWorks(provenAt);
   record(ledger, rows);
   return ledger;
 }
 
-function record(ledger: Ledger, rows: readonly Row[]): void {
-  for (const row of rows) ledger.record(row[0], row[1], outcomeOf(row));
+function record(ledger: ServersLedger, rows: readonly Row[]): void {
+  for (const row of rows) ledger.servers.record(row[0], row[1], outcomeOf(row));
 }
 
 /** What has an outage once it has decided. */
-function judged(ledger: Ledger, now = NOW): readonly Subject[] {
+function judged(ledger: ServersLedger, now = NOW): readonly Subject[] {
   ledger.judge(now);
   return [...ledger.outages.keys()].toSorted();
 }
@@ -233,7 +233,7 @@ describe('an outage', () => {
   it('ends when nobody is asked there any more', () => {
     const ledger = ledgerOf(rows, A, { blamed: [subject] });
     expect(judged(ledger)).toEqual([subject]);
-    ledger.setAsked(askedOf(B));
+    ledger.servers.setAsked(askedOf(B));
     expect(judged(ledger)).toEqual([]);
   });
 
@@ -270,7 +270,7 @@ describe('an outage', () => {
     const ledger = ledgerOf(rows, [...A, ...B, 'c1']);
     expect(judged(ledger)).not.toContain(nodePolls('a'));
     const later = NOW + 120_000;
-    ledger.record('resources', 'c1', {
+    ledger.servers.record('resources', 'c1', {
       ...outcomeOf(['resources', 'c1', 'works']),
       at: later,
       startedAt: later,
@@ -315,7 +315,7 @@ describe('the panel', () => {
     return ledger;
   };
   /** A round of canaries begins at this instant, and fails. */
-  const tried = (ledger: Ledger, at: number, cause: CauseCode = 'connection_cut') => {
+  const tried = (ledger: ServersLedger, at: number, cause: CauseCode = 'connection_cut') => {
     const outage = ledger.outages.get('panel');
     const tries = outage && withTrial(outage, NO_SERVER, at);
     ledger.setOutage(
@@ -463,7 +463,7 @@ describe('a decision', () => {
           expect(outage.trialAt).toBe(NOW);
           const channel = subjectChannel(subject);
           const [first] =
-            channel === 'listing' ? [NO_SERVER] : ledger.candidates(channel, subjectNode(subject));
+            channel === 'listing' ? [NO_SERVER] : ledger.servers.candidates(channel, subjectNode(subject));
           expect(first).toBeDefined();
           expect(outage.problem?.detail).not.toBe('');
         }
@@ -476,7 +476,7 @@ describe('what one outcome looks at', () => {
   /** How often the ledger looks at the node of a server, at an instant of an outcome, or draws a lot, for one outcome. */
   function looksOf(servers: number, nodes: number): number {
     let looks = 0;
-    const ledger = new Ledger(() => {
+    const ledger = new ServersLedger(() => {
       looks += 1;
       return 0.5;
     });
@@ -491,11 +491,11 @@ describe('what one outcome looks at', () => {
         },
       ]),
     );
-    ledger.setAsked({ ...askedOf([]), websocket: all, resources: all, sockets: all });
+    ledger.servers.setAsked({ ...askedOf([]), websocket: all, resources: all, sockets: all });
     const fails = (index: number, channel: 'sockets' | 'resources', at: number) => {
       const server = `s${index}`;
       const outcome = outcomeOf([channel, server, channel === 'sockets' ? 'node_connection' : 'timeout']);
-      ledger.record(channel, server, {
+      ledger.servers.record(channel, server, {
         ...outcome,
         get at() {
           looks += 1;

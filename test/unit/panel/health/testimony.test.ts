@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../../src/panel/health/outcome.ts';
+import { NEVER } from '../../../../src/panel/health/outcome.ts';
+import { Tallies } from '../../../../src/panel/health/tallies.ts';
+import { type Facts, Testimony } from '../../../../src/panel/health/testimony.ts';
+import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
+import { outcomeOf } from '../../../support/panel-outcomes.ts';
+
+function setUp(facts: { readonly provenAt?: number; readonly explainedUntil?: number } = {}) {
+  const { provenAt = NEVER, explainedUntil = NEVER } = facts;
+  const tallies = new Tallies(() => false);
+  const all: Facts = { tallies, provenAt, explainedUntil: () => explainedUntil };
+  /** Servers that count there, and failures among them. */
+  const counts = (subject: Subject) => {
+    const { servers = 0, asked = 0, failed = 0, worksAt = NEVER } = tallies.find(subject) ?? {};
+    return { servers, asked, failed, works: worksAt !== NEVER };
+  };
+  return { tallies, counts, testimony: () => new Testimony(all) };
+}
+
+const NONE = { servers: 0, asked: 0, failed: 0, works: false };
+const FAILED = { servers: 1, asked: 1, failed: 1, works: false };
+const cut: Outcome = outcomeOf(['resources', 'a1', 'timeout', 5]);
+
+describe('a call', () => {
+  it('that works proves so for its path and its node', () => {
+    const { counts, testimony } = setUp();
+    testimony().call('resources', 'a', outcomeOf(['resources', 'a1', 'works']));
+    const works = { servers: 1, asked: 1, failed: 0, works: true };
+    expect([counts(pathSubject('resources')), counts(nodePolls('a'))]).toEqual([works, works]);
+    expect(counts('panel')).toEqual(NONE);
+  });
+
+  it.each<[string, { provenAt?: number; explainedUntil?: number }, number, number]>([
+    ['may be the panel’s if nothing worked since its start', { provenAt: cut.startedAt - 1 }, 1, 1],
+    ['is not the panel’s if a call worked since its start', { provenAt: cut.startedAt }, 1, 0],
+    ['proves nothing if a larger outage explains it', { explainedUntil: cut.at }, 0, 0],
+    ['counts after the end of the larger outage', { explainedUntil: cut.at - 1 }, 1, 1],
+  ])('that fails %s', (_what, facts, ofPath, ofPanel) => {
+    const { counts, testimony } = setUp(facts);
+    testimony().call('resources', 'a', cut);
+    expect([counts(pathSubject('resources')).failed, counts('panel').failed]).toEqual([ofPath, ofPanel]);
+  });
+
+  it('of a server that is blocked alone isn’t asked at its node', () => {
+    const { counts, testimony } = setUp();
+    testimony().call('resources', 'a', outcomeOf(['resources', 'a1', 'suspended']));
+    expect(counts(nodePolls('a'))).toEqual({ ...NONE, servers: 1 });
+  });
+
+  it('for credentials groups denied consoles by cause, and concerns no node', () => {
+    const { tallies, counts, testimony } = setUp();
+    for (const cause of ['no_console_permission', 'unauthorized'] as const)
+      testimony().call('websocket', 'a', outcomeOf(['websocket', 'a1', cause]));
+    expect(tallies.of('consoles').failingGroups).toBe(2);
+    expect(counts(nodeSockets('a'))).toEqual(NONE);
+  });
+});
+
+describe('a socket', () => {
+  const refused = outcomeOf(['sockets', 'a1', 'node_connection']);
+  const streams = outcomeOf(['sockets', 'a1', 'streams']);
+
+  it('counts for its node, and for the node that it moves to', () => {
+    const { counts, testimony } = setUp();
+    const one = testimony();
+    one.socket('a', refused, undefined);
+    expect(counts(nodeSockets('a'))).toEqual(FAILED);
+    one.socket('b', refused, undefined);
+    expect([counts(nodeSockets('a')), counts(nodeSockets('b'))]).toEqual([NONE, FAILED]);
+  });
+
+  it('that streams counts as a granted console until it ends', () => {
+    const { counts, testimony } = setUp();
+    const one = testimony();
+    one.socket('a', streams, streams);
+    expect(counts('consoles')).toEqual({ servers: 1, asked: 0, failed: 0, works: true });
+    one.socket('a', refused, undefined);
+    expect(counts('consoles')).toEqual(NONE);
+  });
+});
+
+it('what is withdrawn counts nowhere', () => {
+  const { counts, testimony } = setUp();
+  const one = testimony();
+  one.call('resources', 'a', cut);
+  one.withdraw();
+  for (const subject of [pathSubject('resources'), nodePolls('a'), 'panel'] as const)
+    expect(counts(subject)).toEqual(NONE);
+});
