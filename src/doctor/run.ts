@@ -134,9 +134,9 @@ async function untilDescribable(
       if (problem !== undefined) seen.set(record, problem);
       else if (seen.has(record) && isMonitoredAsMeant(record, clock)) seen.delete(record);
     }
-    const troubles = panels.flatMap(({ fleet }) => fingerprint(fleet, now)).join('\n');
-    if (troubles !== before) [before, unchangedSince] = [troubles, now];
-    const isSettled = troubles === '' || now - unchangedSince >= SETTLED_MS;
+    const fingerprints = panels.flatMap(({ fleet }) => fingerprint(fleet, now)).join('\n');
+    if (fingerprints !== before) [before, unchangedSince] = [fingerprints, now];
+    const isSettled = fingerprints === '' || now - unchangedSince >= SETTLED_MS;
     if (panels.every((panel) => isDown(panel.fleet) || (isSettled && hasOutcome(panel, clock)))) return seen;
   }
   return seen;

@@ -10,7 +10,7 @@ export const FAILURES_TO_RETRY = 3;
 
 /**
  * Milliseconds after which a poll or a read that failed this many times in a row is due again: as
- * long as between the trials of what has an outage.
+ * long as between the trials of a subject with an outage.
  */
 export function retryGapMs(failures: number): number {
   return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;
@@ -61,7 +61,7 @@ export function slowRetryMs(refusals: number, random: number): number {
 
 /**
  * Milliseconds until a refusal that isn't the server's own is retried: at most the longest gap
- * between the trials of a circuit.
+ * between the trials of an outage.
  */
 export function refusedRetryMs(random: number): number {
   return REFUSED_RETRY_MS * (1 - REFUSAL_SPREAD * random);

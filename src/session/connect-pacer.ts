@@ -31,9 +31,7 @@ export const atOnce: InTurn = (begin) => {
 /** The waiting connects or calls of one panel, in their order. */
 class Line {
   readonly #waiting = new Set<{ readonly begin: () => void }>();
-  /**
-   * One iterator for all that wait: another one would have to pass all entries that were removed.
-   */
+  /** One iterator for all waiters: another one would have to pass all entries that were removed. */
   #next = this.#waiting.values();
 
   get isEmpty(): boolean {

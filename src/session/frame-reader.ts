@@ -43,8 +43,7 @@ const LENGTH_IN_8_BYTES = 127;
 
 /**
  * While its server prints, a socket is read this often, in milliseconds, at the same moments as all
- * others: to read a console line takes longer than all that is done with it. States come later by
- * as much.
+ * others: reading a console line takes longer than handling it. States are delayed by as much.
  */
 const READ_EVERY_MS = 250;
 
@@ -242,7 +241,7 @@ export class FrameReader {
     if (size <= this.#unfinished.length) return true;
     const room = Math.min(this.#length, Math.max(size, 2 * this.#unfinished.length));
     const used = room > OWN_BYTES ? room : 0;
-    // After a stop, nobody would give it back.
+    // After a stop, it would never be given back.
     if (this.#receiver === undefined || !this.#budget.take(used - this.#usedByFrame)) return false;
     this.#usedByFrame = used;
     const larger = Buffer.allocUnsafe(room);

@@ -1,4 +1,4 @@
-// Refusals that retrying within minutes won't fix.
+// The refusals that last.
 
 import { blockedReason, CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';

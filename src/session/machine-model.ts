@@ -81,7 +81,7 @@ interface Resting extends AttemptState {
   readonly since: number;
   readonly reason: Failure['reason'];
   readonly dueAt: number;
-  /** If that can still be used. */
+  /** The last token, if it can still be used. */
   readonly token?: Token | undefined;
 }
 

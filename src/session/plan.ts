@@ -30,7 +30,7 @@ export interface Plan {
 
 const NO_SOCKET: MachineEvent = { type: 'stop' };
 
-/** What a session has to do, and what it shows: follows from what is; pure. */
+/** What a session has to do, with the condition that it shows; pure. */
 export function makePlan(state: SessionState, seen: Surroundings): Plan {
   const { machine } = state;
   const from = seen.isRunning ? pollsFrom(state, seen) : undefined;

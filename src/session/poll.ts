@@ -43,7 +43,7 @@ export interface PollPlan extends PollIntervals {
 export interface PollState {
   /** The result of the last poll since polling began; `none` before the first. */
   readonly result: { readonly type: 'none' } | EndedPoll;
-  /** So many polls in a row had a result of this type. */
+  /** How many polls in a row had a result of this type. */
   readonly inARow: number;
   /** When the last poll started and ended. */
   readonly startedAt: number;
@@ -90,7 +90,7 @@ export function afterPoll(
       // Servers that were polled in one burst at the start are spread from then on.
       return { ...state, notBefore: NEVER, part: before.part === undefined ? 1 + 0.5 * random : 1 };
     case 'failed': {
-      // What failed often needn't be asked more often than others.
+      // A server whose polls fail isn't polled more often than others.
       const gapMs = Math.max(retryGapMs(inARow), inARow < FAILURES_TO_RETRY ? 0 : intervalMs);
       return { ...state, notBefore: now + gapMs };
     }

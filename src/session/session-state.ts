@@ -4,7 +4,6 @@ import type { CollectionStatus } from '../domain/snapshot.ts';
 import type { MachineState } from './machine-model.ts';
 import type { PollState } from './poll.ts';
 
-/** What a session knows of its own server. */
 export interface SessionState {
   readonly machine: MachineState;
   readonly poll: PollState;

@@ -10,7 +10,6 @@ import type { SessionState } from './session-state.ts';
 import { Streamer } from './streamer.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** Keeps one server monitored: by its socket, or by polls while it can't have one. */
 export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;

@@ -48,7 +48,7 @@ export interface SocketOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly tls: SocketTls;
-  /** What connects to an address through its proxy; undefined for none. */
+  /** The tunnel to an address through its proxy; undefined without one. */
   readonly tunnelFor?: (url: string) => OpenTunnel | undefined;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;

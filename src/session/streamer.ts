@@ -38,7 +38,7 @@ export class Streamer implements SocketListener, FrameHandler {
   readonly #record: SessionRecord;
   readonly #owner: { changed(): void };
   #machine: MachineState = INITIAL_STATE;
-  /** For what the state does next by itself. */
+  /** Cancels the timer of the state. */
   #cancelTimer: Cancel | undefined;
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
@@ -49,7 +49,7 @@ export class Streamer implements SocketListener, FrameHandler {
   /** The machine waits for a sample. */
   #awaitsStats = false;
   #fetch: AbortController | undefined;
-  /** Texts on this socket that aren't JSON, since then, in whole milliseconds. */
+  /** Texts on this socket that aren't JSON, counted from an instant in whole milliseconds. */
   #unreadable = 0;
   #unreadableSince = 0;
   /** When the attempt under way began. */

@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('the layout', () => {
     expect(await heading.isVisible()).toBe(true);
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
-      for (const column of ['trouble', 'disk', 'state']) {
+      for (const column of ['problem', 'disk', 'state']) {
         expect(await row(page, 'broken').locator(`td.${column}`).isVisible()).toBe(true);
       }
       for (const name of ['restarted', 'hot-too']) {

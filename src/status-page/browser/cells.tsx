@@ -62,7 +62,7 @@ function monitoringText(fleet: LiveFleet, server: LiveServer): string {
 }
 
 /** A server's problem, and since when; below it, what to do. */
-export function trouble(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
+export function problem(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
   const { complaint, last_crash: crash } = server;
   if (complaint === undefined || judgeServer(server) === undefined) return null;
   const { severity, title, action, since } = complaint;

@@ -2,7 +2,7 @@
 import type { ComponentChild } from 'preact';
 import { count } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
-import { network, state, trouble, who } from './cells.tsx';
+import { network, problem, state, who } from './cells.tsx';
 import { GROUPED_FROM } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { playerText } from './players.ts';
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'who', title: 'Server', sort: 'name', cell: who },
   { name: 'state', title: 'State', sort: 'state', cell: state },
   { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
-  { name: 'trouble', title: 'Problem', cell: trouble },
+  { name: 'problem', title: 'Problem', cell: problem },
   ...RESOURCES.map((resource) => valueColumn(resource.name, (server) => meter(resource, server))),
   valueColumn('network', network),
   valueColumn('players', playerText),

@@ -1,7 +1,7 @@
 // The cells of a line with a group of servers.
 import type { ComponentChild } from 'preact';
 import { count } from '../data/amounts.ts';
-import { describePlace, state, trouble } from './cells.tsx';
+import { describePlace, problem, state } from './cells.tsx';
 import type { ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 
@@ -24,6 +24,6 @@ export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<s
     ),
     state: same('state') && state(first, fleet),
     strip: <span class="sub">{names.join(', ')}</span>,
-    trouble: trouble(first, fleet),
+    problem: problem(first, fleet),
   };
 }

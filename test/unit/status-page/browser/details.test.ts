@@ -52,7 +52,7 @@ describe('an open row', () => {
 
   it('has what to do and what happened, below the title in the row', async () => {
     const page = await opened('broken');
-    expect(page.cell('broken', 'trouble')).toContain('Restart aborted, exit 139');
+    expect(page.cell('broken', 'problem')).toContain('Restart aborted, exit 139');
     expect(page.texts('.detail .notice')).toEqual(['Check its console for the cause. Then start it.']);
     expect((await opened('lost')).text('.detail .observed')).toContain('ECONNREFUSED');
     expect((await opened('calm')).all('.detail .notice')).toEqual([]);

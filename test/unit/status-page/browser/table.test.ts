@@ -46,33 +46,33 @@ describe('a row', () => {
     ['broken', 'state', /^offline$/],
     [
       'broken',
-      'trouble',
+      'problem',
       /^Restart aborted, exit 13960 s agoCheck its console for the cause\. Then start it\.$/,
     ],
     ['broken', 'cpu', /^–$/],
     [
       'forgotten',
-      'trouble',
+      'problem',
       /^Off, but expected to runThe exporter did not see it stop\. Start it, or set expect: any if it is allowed to be off\.$/,
     ],
-    ['lost', 'trouble', /^Node unreachableStart the daemon, and open the node's port/],
-    ['hot', 'trouble', /^CPU at its limitRaise its CPU limit, or reduce its load\.$/],
+    ['lost', 'problem', /^Node unreachableStart the daemon, and open the node's port/],
+    ['hot', 'problem', /^CPU at its limitRaise its CPU limit, or reduce its load\.$/],
     ['hot', 'cpu', /^1\.99 cores100 %$/],
-    ['full', 'trouble', /^Disk 97 % fullDelete files or raise its disk limit\./],
+    ['full', 'problem', /^Disk 97 % fullDelete files or raise its disk limit\./],
     ['full', 'disk', /^9\.70 GiB97 %$/],
     ['calm', 'state', /^running$/],
-    ['calm', 'trouble', /^$/],
+    ['calm', 'problem', /^$/],
     ['calm', 'network', /^↓ 2\.0 KiB\/s↑ 4\.0 KiB\/s$/],
-    ['spare', 'trouble', /^$/],
+    ['spare', 'problem', /^$/],
     ['old-season', 'state', /^no datasuspended$/],
-    ['old-season', 'trouble', /^$/],
+    ['old-season', 'problem', /^$/],
   ])('of %s has %s', (name, column, expected) => {
     expect(PageWindow.live({ servers: URGENT_FLEET }).cell(name, column)).toMatch(expected);
   });
 
   it('shows no address of a node', () => {
     const page = PageWindow.live({ servers: URGENT_FLEET });
-    expect(page.cell('lost', 'trouble')).not.toMatch(/https?:|wss?:|\d{3}\.\d/);
+    expect(page.cell('lost', 'problem')).not.toMatch(/https?:|wss?:|\d{3}\.\d/);
   });
 
   it('has a badge of its state, which is down if it should run', () => {
@@ -121,11 +121,11 @@ describe('a row', () => {
         running('hot', { ...crashed, cpu_usage_cores: 1.99, cpu_saturated_share: 1 }),
       ],
     });
-    expect(page.cell('calm', 'trouble')).toBe('Crashed, exit code 130 s ago');
+    expect(page.cell('calm', 'problem')).toBe('Crashed, exit code 130 s ago');
     expect(page.row('calm').querySelector<HTMLElement>('.what')?.dataset['severity']).toBe('fact');
     expect(page.row('calm').getAttribute('data-attention')).toBeNull();
     expect(page.text('.counts .tile[data-show="attention:any"]')).toBe('1problem');
-    expect(page.cell('hot', 'trouble')).toMatch(/^CPU at its limitcrashed 30 s agoRaise its CPU limit/);
+    expect(page.cell('hot', 'problem')).toMatch(/^CPU at its limitcrashed 30 s agoRaise its CPU limit/);
   });
 
   it('of such a server is found by the search', async () => {

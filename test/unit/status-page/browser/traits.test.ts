@@ -99,7 +99,7 @@ it('the page never contradicts itself, whatever is known of its servers', () => 
         '?sort=name',
       );
       const cells = page.all('tr.server');
-      const listed = cells.filter((row) => (row.querySelector('td.trouble')?.textContent ?? '') !== '');
+      const listed = cells.filter((row) => (row.querySelector('td.problem')?.textContent ?? '') !== '');
       const counted = VERDICT_CODES.flatMap((verdict) =>
         page.texts(`.summary .tile[data-show="verdict:${verdict}"] b`),
       ).reduce((sum, text) => sum + Number(text), 0);
