@@ -18,7 +18,7 @@ const LIMIT_KNOWN_WITHIN_MS = 10_000;
  */
 const SETTLING_MS = 1_000;
 
-/** A panel's needs, and what they are compared with. */
+/** A panel's needs, beside what is allowed. */
 export interface NeedsOptions {
   readonly panel: string;
   readonly clock: Clock;

@@ -78,8 +78,8 @@ export interface SharedSockets {
   /** The limit on open files that would give a console socket to every server that may stream. */
   readonly requiredDescriptors: number;
   /**
-   * Those that the process may hold, and of these each panel; infinite if all panels have as many
-   * as they need.
+   * The sockets that the process may hold, and the part of each panel; infinite if all panels have
+   * as many as they need.
    */
   readonly sockets: number;
   readonly part: number;

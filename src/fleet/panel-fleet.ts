@@ -116,10 +116,7 @@ export class PanelFleet {
     this.#followServers();
   }
 
-  /**
-   * Monitors what these settings say, and as they say, from now on; servers that are unchanged
-   * aren't touched.
-   */
+  /** Applies these settings from now on; servers that are unchanged aren't touched. */
   configure(settings: FleetSettings): void {
     this.#settings = settings;
     this.#members.configure(settings);

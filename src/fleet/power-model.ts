@@ -71,8 +71,8 @@ export const NOTHING_SEEN = {
   stops: NO_STOPS,
   lastStop: undefined as Stop | undefined,
   /**
-   * Those that the daemon may still explain, in order: a server that is restarted at once can stop
-   * again before its notices came.
+   * The stops that the daemon may still explain, in order: a server that is restarted at once can
+   * stop again before its notices came.
    */
   pending: [] as readonly Stop[],
   /** The stops that the latest observations decided, in order. */

@@ -48,9 +48,9 @@ export type Staleness = Readonly<Record<SampleSource, number>>;
 /** One server's entry in the store: the newest accepted sample and everything counted so far. */
 export class ServerRecord implements ServerReading {
   #target!: ServerTarget;
-  /** Those of the target: each frame needs them, and targets have too many shapes for V8. */
+  /** The target's limits: each frame needs them, and targets have too many shapes for V8. */
   #limits!: Limits;
-  /** The same, because whatever concerns all servers asks for it. */
+  /** The target's node, which every walk over all servers reads. */
   #listedNode: string | undefined;
   staleness: Staleness;
   status: CollectionStatus = { condition: 'waiting' };
@@ -59,7 +59,7 @@ export class ServerRecord implements ServerReading {
   socketHost: string | undefined;
   backups: BackupsReading | undefined;
   schedules: SchedulesReading | undefined;
-  /** With the run that was queried. */
+  /** The result of the newest query, with the run that was queried. */
   query: (QueryReading & { readonly run: number }) | undefined;
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;

@@ -43,7 +43,7 @@ function describeChange({ before, now, hasStreamed }: ConditionChange, mode: Col
   if (condition === 'polling' && problem !== undefined)
     return { event: 'fallback', level: 'info', text: ' is polled' };
   if (condition === 'streaming' || condition === 'polling') {
-    // That a server is polled until its socket opens is planned.
+    // Polls until the socket opens are planned, and no news.
     const level = condition === 'streaming' || mode === 'poll' ? 'info' : 'debug';
     const text = ` is ${condition === 'polling' ? 'polled' : condition}${again}`;
     return { event: again ? `${condition}_again` : condition, level, text };
@@ -58,8 +58,7 @@ function describeChange({ before, now, hasStreamed }: ConditionChange, mode: Col
         : ` can't be monitored: ${withRemedy(problem)}`;
     return { event, level: chooseLevel(problem), text };
   }
-  // A failure was logged with this cause: that the polls are refused for it as well is no second
-  // warning.
+  // A failure was logged with this cause: polls that are refused for it get no second warning.
   const isRepeated = before.condition === 'failing' && before.problem?.cause === problem.cause;
   const reason = blocked ?? shortTitle(problem.cause);
   // The panel's own message often contains the state already.
