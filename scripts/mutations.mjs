@@ -285,9 +285,9 @@ export const MUTATIONS = [
   ],
   [
     'the failure that raises a suspicion is no trial of it',
-    HEALTH,
+    [HEALTH[0], 'panel/health/trials'],
     '      hasTried();',
-    '      this.#socketTrials.take(server)();',
+    '      this.#trials.sockets.take(server)();',
   ],
   ['a 429 says nothing', SIGNS, "  'rate_limited',\n", ''],
   ['missing descriptors count against nobody', SIGNS, "  'descriptors',\n", ''],

@@ -2,8 +2,7 @@
 import { callSigns } from '../../diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
-import type { Cancel, Clock } from '../../domain/time.ts';
-import { Ranking } from '../ranking.ts';
+import type { Clock } from '../../domain/time.ts';
 import {
   type Channel,
   NO_SERVER,
@@ -11,24 +10,15 @@ import {
   pathSubject,
   type Subject,
   subjectChannel,
-  subjectNode,
 } from '../subjects.ts';
-import { round } from './canaries.ts';
 import { LastOutcomes, SLICE } from './last-outcomes.ts';
 import { Ledger } from './ledger.ts';
-import {
-  blamedIfTrialFailed,
-  type Outage,
-  problemOfSubject,
-  problemOfTrial,
-  type Trial,
-  withCheck,
-  withTrial,
-} from './outage.ts';
+import { type Outage, problemOfSubject, withCheck } from './outage.ts';
 import type { AskedServer, Outcome } from './outcome.ts';
 import { RefusalWatch } from './refusals.ts';
-import { type SocketTrial, SocketTrials } from './socket-trials.ts';
-import type { Enqueue, Trying } from './trial-call.ts';
+import type { SocketTrial } from './socket-trials.ts';
+import type { Enqueue } from './trial-call.ts';
+import { Trials } from './trials.ts';
 
 /** How a panel is used. */
 export interface PanelUse {
@@ -76,23 +66,27 @@ export class Health {
   readonly #ledger = new Ledger();
   readonly #outcomes: LastOutcomes;
   readonly #refusals = new RefusalWatch();
-  /** Subjects with an outage without a trial under way, by when the next is due. */
-  readonly #due = new Ranking<Subject>();
-  /** Trials under way. */
-  readonly #scopes = new Map<Subject, AbortController>();
-  readonly #socketTrials: SocketTrials;
+  readonly #trials: Trials;
   /** Events that wait until the current one is dealt with. */
   readonly #events: (() => void)[] = [];
   #isBusy = false;
   /** Subjects that are suspected, and neither blamed nor cleared. */
   readonly #suspects = new Set<Subject>();
-  #cancelTimer: Cancel = () => undefined;
   #isStopped = false;
 
   constructor(options: HealthOptions) {
     this.#options = options;
     this.#outcomes = new LastOutcomes(this.#ledger, options.random);
-    this.#socketTrials = new SocketTrials((server) => options.changed({ of: 'trial', server }));
+    this.#trials = new Trials({
+      clock: options.clock,
+      ledger: this.#ledger,
+      outcomes: this.#outcomes,
+      enqueue: options.enqueue,
+      isListMissing: () => this.#isListMissing,
+      happens: (event) => this.#happens(event),
+      set: (subject, outage) => this.#set(subject, outage),
+      changed: (server) => options.changed({ of: 'trial', server }),
+    });
   }
 
   /** A call has proved that the panel works. */
@@ -141,7 +135,7 @@ export class Health {
 
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
   socketTrial(server: string): SocketTrial | undefined {
-    return this.#socketTrials.find(server);
+    return this.#trials.sockets.find(server);
   }
 
   /** A call ended. It proves nothing if another one of the server has ended since. */
@@ -171,7 +165,7 @@ export class Health {
    */
   socketEnded(server: string, outcome: Omit<Outcome, 'at'> | undefined): void {
     // The failure that raises a suspicion is no trial of it.
-    const hasTried = this.#socketTrials.take(server);
+    const hasTried = this.#trials.sockets.take(server);
     this.#happens(() => {
       if (outcome !== undefined) this.#record('sockets', server, { ...outcome, at: this.#now });
       hasTried();
@@ -189,11 +183,7 @@ export class Health {
       this.listing = listing;
       const none = new Map([[NO_SERVER, {}]]);
       this.#outcomes.setAsked({ ...onPaths, listing: none, sockets: onPaths.websocket });
-      for (const subject of this.#scopes.keys()) {
-        const server = this.outage(subject)?.trial?.server;
-        const isGone = server !== undefined && this.asked(subjectChannel(subject), server) === undefined;
-        if (subject !== 'panel' && isGone) this.#trialEnded(subject, undefined);
-      }
+      this.#trials.forgetUnasked();
     });
   }
 
@@ -222,8 +212,7 @@ export class Health {
 
   stop(): void {
     this.#isStopped = true;
-    this.#cancelTimer();
-    for (const scope of this.#scopes.values()) scope.abort(new Error('stopped'));
+    this.#trials.stop();
   }
 
   get #now(): number {
@@ -273,7 +262,7 @@ export class Health {
 
   #decide(): void {
     for (const { subject, before } of this.#ledger.judge(this.#now)) this.#follow(subject, before);
-    this.#tryWhatIsDue();
+    this.#trials.beginDue();
   }
 
   #set(subject: Subject, outage: Outage | undefined): void {
@@ -285,115 +274,10 @@ export class Health {
   /** The subject's outage changed from this one. */
   #follow(subject: Subject, before: Outage | undefined): void {
     const outage = this.outage(subject);
-    if (outage?.trial === undefined) {
-      this.#scopes.get(subject)?.abort(new Error('the trial is over'));
-      this.#scopes.delete(subject);
-    }
-    if (outage !== undefined && outage.trial === undefined) this.#due.put(subject, outage.trialAt);
-    else this.#due.delete(subject);
+    this.#trials.follow(subject, outage);
     if (outage !== undefined && outage.blamedAt === undefined) this.#suspects.add(subject);
     else this.#suspects.delete(subject);
     if (blamedFor(before) !== blamedFor(outage)) this.#options.changed({ of: 'subject', subject });
-  }
-
-  #tryWhatIsDue(): void {
-    this.#cancelTimer();
-    if (this.#isStopped) return;
-    const now = this.#now;
-    for (let subject = this.#due.first; subject !== undefined; subject = this.#due.first) {
-      const at = this.#due.firstRank?.[0] ?? now;
-      if (at > now) {
-        this.#cancelTimer = this.#options.clock.schedule(at - now, () => this.#happens(() => undefined));
-        return;
-      }
-      void this.#try(subject);
-    }
-  }
-
-  /** Begins a trial, once the failure that was reported has been handled. */
-  async #try(subject: Subject): Promise<void> {
-    const outage = this.outage(subject);
-    if (outage === undefined) return;
-    const scope = new AbortController();
-    this.#scopes.set(subject, scope);
-    this.#set(subject, withTrial(outage, NO_SERVER, this.#now));
-    await Promise.resolve();
-    if (scope.signal.aborted) return;
-    const problem = await this.#problemOfTrial(subject, scope.signal).catch(() => undefined);
-    // A trial that is over was decided by something else.
-    if (!scope.signal.aborted)
-      this.#happens(() => !scope.signal.aborted && this.#trialEnded(subject, problem));
-  }
-
-  #trialEnded(subject: Subject, problem: Problem | undefined): void {
-    const outage = this.outage(subject);
-    if (outage !== undefined) this.#set(subject, blamedIfTrialFailed(outage, subject, problem, this.#now));
-  }
-
-  /**
-   * Resolves with the problem of a failed trial; undefined if it proved nothing, or if its success
-   * is recorded.
-   */
-  async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
-    if (subject === 'panel') return this.#round(signal);
-    const channel = subjectChannel(subject);
-    const servers = this.#outcomes.candidates(channel, subjectNode(subject));
-    const trial =
-      channel === 'sockets'
-        ? this.#trySocket(subject, servers, signal)
-        : this.#options.enqueue(
-            {
-              path: channel,
-              servers: channel === 'listing' ? [NO_SERVER] : servers,
-              tries: subject,
-              needsRoom: false,
-            },
-            signal,
-          );
-    if (trial === undefined) return undefined;
-    const { server, end } = trial;
-    const before = this.#outcomes.lastSeen(channel, server);
-    this.#chose(subject, server);
-    await end;
-    const last = this.#outcomes.lastSeen(channel, server);
-    return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
-  }
-
-  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal): Trying | undefined {
-    const [server] = servers;
-    if (server === undefined) return undefined;
-    const isFresh = this.outage(subject)?.trial?.isFresh === true;
-    return this.#socketTrials.begin(server, { subject, isFresh }, signal);
-  }
-
-  /** The trial is this server's. */
-  #chose(subject: Subject, server: string): void {
-    this.#happens(() => {
-      const outage = this.outage(subject);
-      if (outage?.trial === undefined) return;
-      const trial: Trial = { ...outage.trial, server };
-      this.#ledger.setOutage(subject, { ...outage, trial });
-      if (this.#socketTrials.find(server) !== undefined) this.#options.changed({ of: 'trial', server });
-    });
-  }
-
-  #round(signal: AbortSignal): Promise<Problem | undefined> {
-    const { clock, enqueue } = this.#options;
-    const { trials = 0, blamedAt } = this.outage('panel') ?? {};
-    const isListingUsed = !this.#isListMissing || trials === 0;
-    return round(
-      {
-        clock,
-        enqueue,
-        isUsed: (path) => (path === 'listing' ? isListingUsed : this.#outcomes.countAsked(path) > 0),
-        candidates: (path) => this.#outcomes.candidates(path, undefined),
-        failedRounds: trials,
-        isBlamed: blamedAt !== undefined,
-        isListMissing: this.#isListMissing,
-        isKnown: this.isKnown,
-      },
-      signal,
-    );
   }
 
   /** One page of the server list proves whether the panel still has the servers that it refuses. */

@@ -1,104 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type Signs, socketSigns } from '../../../../src/diagnosis/signs.ts';
-import type { CauseCode } from '../../../../src/domain/problems.ts';
-import { Health, type HealthChange, type PanelUse } from '../../../../src/panel/health/health.ts';
-import { mayConnect } from '../../../../src/panel/health/holds.ts';
-import type { TrialCall } from '../../../../src/panel/health/trial-call.ts';
+import { socketSigns } from '../../../../src/diagnosis/signs.ts';
 import { PanelError } from '../../../../src/panel/panel-error.ts';
+import { CHANNELS, NO_SERVER, nodeSockets, pathSubject } from '../../../../src/panel/subjects.ts';
 import {
-  CHANNELS,
-  NO_SERVER,
-  nodePolls,
-  nodeSockets,
-  type Path,
-  pathSubject,
-  type Subject,
-} from '../../../../src/panel/subjects.ts';
-import { deferred } from '../../../support/deferred.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
-
-const SERVERS = ['a', 'b', 'c', 'd'];
-
-/** A call that the health asked for. */
-interface Asked extends TrialCall {
-  readonly server: string;
-  readonly signal: AbortSignal;
-  readonly end: (error?: unknown) => void;
-}
-
-interface Options {
-  readonly servers?: readonly string[];
-  readonly nodeFor?: (server: string) => string | undefined;
-  readonly listing?: PanelUse['listing'];
-  /** Whether a call can be made at all. */
-  readonly enqueues?: boolean;
-  /** Time passes with each look at the clock, as for a busy program. */
-  readonly isMoving?: boolean;
-}
-
-/** The health of a panel of whose servers none has done anything yet: by default four on one node, without a server list. */
-function healthOf({
-  servers = SERVERS,
-  nodeFor = () => 'n1',
-  listing = 'none',
-  enqueues = true,
-  isMoving = false,
-}: Options = {}) {
-  const clock = new ManualClock();
-  let looks = 0;
-  const asked: Asked[] = [];
-  const changes: HealthChange[] = [];
-  const listeners: ((change: HealthChange) => void)[] = [];
-  const health = new Health({
-    clock: {
-      now: () => clock.now() + (isMoving ? (looks += 1) / 1_000_000 : 0),
-      toUnixMs: (at) => clock.toUnixMs(at),
-      schedule: (delayMs, run) => clock.schedule(delayMs, run),
-    },
-    random: () => 0,
-    enqueue: (call, signal) => {
-      const [server] = call.servers;
-      if (!enqueues || server === undefined) return undefined;
-      if (signal.aborted) return { server, end: Promise.resolve(signal.reason) };
-      const end = deferred<unknown>();
-      asked.push({ ...call, server, signal, end: (error) => end.resolve(error) });
-      return { server, end: end.promise };
-    },
-    changed: (change) => {
-      changes.push(change);
-      for (const listener of listeners) listener(change);
-    },
-  });
-  const use = (ids: readonly string[]) => {
-    const map = new Map(ids.map((server) => [server, { node: nodeFor(server) }]));
-    const none = new Map<string, { node: string | undefined }>();
-    health.setUse({ listing, asked: { websocket: map, resources: map, backups: none, schedules: none } });
-  };
-  use(servers);
-  const socketEnds = (server: string, cause?: CauseCode, signs: Signs = socketSigns(cause)) =>
-    health.socketEnded(server, {
-      startedAt: clock.now(),
-      problem: cause && { cause, detail: `${cause} of ${server}` },
-      signs,
-    });
-  const callEnds = (path: Path, server: string, cause?: CauseCode, fromPanel = true) => {
-    const problem = cause && { cause, detail: `${cause} of ${server}` };
-    health.callEnded({ path, server, startedAt: clock.now(), problem, fromPanel });
-  };
-  return { clock, health, asked, changes, listeners, use, socketEnds, callEnds };
-}
-
-type World = ReturnType<typeof healthOf>;
-
-const subjects: readonly Subject[] = [
-  'panel',
-  'consoles',
-  ...(['listing', 'websocket', 'resources'] as const).map(pathSubject),
-  ...['n1', 'n2'].flatMap((node) => [nodeSockets(node), nodePolls(node)]),
-];
-const withOutage = ({ health }: World) => subjects.filter((subject) => health.outage(subject) !== undefined);
-const blamed = ({ health }: World) => subjects.filter((subject) => health.isBlamed(subject));
-const settled = ({ clock }: World) => clock.advance(0);
+  blamed,
+  type HealthSetup,
+  type HealthWorld,
+  healthOf,
+  SERVERS,
+  settled,
+  withOutage,
+} from '../../../support/health-world.ts';
 
 /** Three of them failed two minutes ago, when the fourth worked: by now, that no longer speaks for the node. */
 async function threeFailed() {
@@ -250,164 +162,6 @@ describe('what has an outage', () => {
   });
 });
 
-describe('a trial of a node’s sockets', () => {
-  async function suspected() {
-    const world = healthOf();
-    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
-    await settled(world);
-    return world;
-  }
-
-  it('is the session’s of a server that didn’t fail there, and is told', async () => {
-    const world = await suspected();
-    expect(world.health.socketTrial('d')).toMatchObject({ subject: nodeSockets('n1'), isFresh: false });
-    expect(world.changes).toContainEqual({ of: 'trial', server: 'd' });
-    expect(world.health.outage(nodeSockets('n1'))?.trial).toMatchObject({ server: 'd' });
-  });
-
-  it('that fails completes the blame, and the next comes 15 s after its start', async () => {
-    const world = await suspected();
-    await world.clock.advance(2_000);
-    world.socketEnds('d', 'node_connection');
-    await settled(world);
-    expect([blamed(world), world.health.socketTrial('d')]).toEqual([[nodeSockets('n1')], undefined]);
-    expect(mayConnect(world.health, 'd', 'n1')).toBe(false);
-    expect(mayConnect(world.health, 'd', undefined)).toBe(true);
-    await world.clock.advance(12_999);
-    expect(SERVERS.filter((server) => world.health.socketTrial(server) !== undefined)).toEqual([]);
-    await world.clock.advance(1);
-    const trying = SERVERS.find((server) => world.health.socketTrial(server) !== undefined);
-    expect(world.health.socketTrial(trying ?? '')).toMatchObject({ isFresh: true });
-    expect(mayConnect(world.health, trying ?? '', 'n1')).toBe(true);
-  });
-
-  it('that fails dates the problem back to the first suspicion, not to the blame', async () => {
-    const world = await suspected();
-    const before = world.clock.now();
-    expect(world.health.reading(nodeSockets('n1'))).toBeUndefined();
-    await world.clock.advance(2_000);
-    world.socketEnds('d', 'node_connection');
-    await settled(world);
-    const { cause, since = Number.NaN } = world.health.reading(nodePolls('n1'), nodeSockets('n1')) ?? {};
-    expect(cause).toBe('node_connection');
-    expect(since).toBeLessThanOrEqual(before);
-    await world.clock.advance(60_000);
-    expect(world.health.reading(nodeSockets('n1'))?.since).toBe(since);
-  });
-
-  it('that works ends the outage', async () => {
-    const world = await suspected();
-    world.socketEnds('d');
-    await settled(world);
-    expect([withOutage(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
-    expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(1);
-  });
-
-  it('ends if something else proves that the node works', async () => {
-    const world = await suspected();
-    world.socketEnds('a');
-    await settled(world);
-    expect([withOutage(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
-    // The session that tries is told.
-    expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(2);
-  });
-
-  it('ends with its server, and is another’s after a gap', async () => {
-    const world = await suspected();
-    world.use(['a', 'b', 'c']);
-    await settled(world);
-    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({ trial: undefined, trials: 0 });
-    await world.clock.advance(15_000);
-    expect(['a', 'b', 'c'].filter((server) => world.health.socketTrial(server) !== undefined)).toHaveLength(
-      1,
-    );
-  });
-
-  it('proves nothing if its attempt says nothing', async () => {
-    const world = await suspected();
-    world.health.socketEnded('d', undefined);
-    await settled(world);
-    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({
-      blamedAt: undefined,
-      trial: undefined,
-      trials: 0,
-    });
-  });
-
-  it('is none of the failure that raised the suspicion', () => {
-    const world = healthOf();
-    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
-    expect(blamed(world)).toEqual([]);
-  });
-});
-
-describe('a trial of a node’s polls', () => {
-  async function suspected(options?: Options) {
-    const world = healthOf(options);
-    for (const server of ['a', 'b', 'c']) world.callEnds('resources', server, 'node_unreachable');
-    await settled(world);
-    return world;
-  }
-
-  it('is a call of its own, which tries them', async () => {
-    const world = await suspected();
-    expect(world.asked).toMatchObject([
-      { path: 'resources', server: 'd', tries: nodePolls('n1'), needsRoom: false },
-    ]);
-    expect(world.health.outage(nodePolls('n1'))?.trial).toMatchObject({ server: 'd' });
-  });
-
-  it('that fails completes the blame', async () => {
-    const world = await suspected();
-    world.callEnds('resources', 'd', 'node_unreachable');
-    world.asked[0]?.end(new Error('no data'));
-    await settled(world);
-    expect(blamed(world)).toEqual([nodePolls('n1')]);
-    await world.clock.advance(15_000);
-    expect(world.asked).toHaveLength(2);
-  });
-
-  it('that proves nothing, because no outcome was recorded, is made again', async () => {
-    const world = await suspected();
-    world.asked[0]?.end(new Error('rate limit'));
-    await settled(world);
-    expect([withOutage(world), blamed(world)]).toEqual([[nodePolls('n1')], []]);
-    await world.clock.advance(15_000);
-    expect(world.asked).toHaveLength(2);
-  });
-
-  it('that works ends the outage', async () => {
-    const world = await suspected();
-    world.callEnds('resources', 'd');
-    world.asked[0]?.end();
-    await settled(world);
-    expect(withOutage(world)).toEqual([]);
-  });
-
-  it('is withdrawn if something else ends the outage', async () => {
-    const world = await suspected();
-    world.callEnds('resources', 'a');
-    expect(world.asked[0]?.signal.aborted).toBe(true);
-    await world.clock.advance(60_000);
-    expect(world.asked).toHaveLength(1);
-  });
-
-  it('comes later if none can be made', async () => {
-    const world = await suspected({ enqueues: false });
-    expect(world.health.outage(nodePolls('n1'))).toMatchObject({ trial: undefined, trials: 0 });
-    expect(world.health.isJudging).toBe(true);
-  });
-
-  it('is withdrawn at the end', async () => {
-    const world = await suspected();
-    world.health.stop();
-    expect(world.asked[0]?.signal.aborted).toBe(true);
-    world.asked[0]?.end(new Error('stopped'));
-    await world.clock.advance(600_000);
-    expect([world.asked.length, world.clock.pending]).toEqual([1, 0]);
-  });
-});
-
 describe('the panel', () => {
   const failure = new PanelError({ cause: 'timeout', detail: 'no response' });
 
@@ -529,13 +283,13 @@ describe('a recovery', () => {
 });
 
 describe('a working fleet', () => {
-  const works = (options: Options) => {
+  const works = (options: HealthSetup) => {
     const world = healthOf({ listing: 'required', ...options });
     world.callEnds('listing', NO_SERVER);
     for (const server of options.servers ?? SERVERS) world.callEnds('resources', server);
     return world;
   };
-  const looks = (world: World) => world.asked.filter(({ tries }) => tries === pathSubject('listing'));
+  const looks = (world: HealthWorld) => world.asked.filter(({ tries }) => tries === pathSubject('listing'));
 
   it.each(['not_found', 'forbidden'] as const)(
     'of which three servers begin to get %s is looked up once',

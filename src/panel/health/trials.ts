@@ -1,0 +1,179 @@
+/** The trials of subjects with an outage, of which each has one when it is due. */
+import type { Problem } from '../../domain/problems.ts';
+import type { Cancel, Clock } from '../../domain/time.ts';
+import { Ranking } from '../ranking.ts';
+import { NO_SERVER, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
+import { round } from './canaries.ts';
+import type { LastOutcomes } from './last-outcomes.ts';
+import type { Ledger } from './ledger.ts';
+import { blamedIfTrialFailed, type Outage, problemOfTrial, type Trial, withTrial } from './outage.ts';
+import { SocketTrials } from './socket-trials.ts';
+import type { Enqueue, Trying } from './trial-call.ts';
+
+export interface TrialsOptions {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly outcomes: LastOutcomes;
+  readonly enqueue: Enqueue;
+  /** The panel isn't known to have a server list, and the configuration doesn't use one. */
+  readonly isListMissing: () => boolean;
+  /** Deals with an event after those before it, and then decides. */
+  readonly happens: (event: () => void) => void;
+  /** The subject's outage is this one. */
+  readonly set: (subject: Subject, outage: Outage) => void;
+  /** This server is to try its node's sockets, or no longer. */
+  readonly changed: (server: string) => void;
+}
+
+export class Trials {
+  readonly sockets: SocketTrials;
+  readonly #options: TrialsOptions;
+  readonly #ledger: Ledger;
+  readonly #outcomes: LastOutcomes;
+  /** Subjects with an outage without a trial under way, by when the next is due. */
+  readonly #due = new Ranking<Subject>();
+  /** Trials under way. */
+  readonly #scopes = new Map<Subject, AbortController>();
+  #cancelTimer: Cancel = () => undefined;
+  #isStopped = false;
+
+  constructor(options: TrialsOptions) {
+    this.#options = options;
+    this.#ledger = options.ledger;
+    this.#outcomes = options.outcomes;
+    this.sockets = new SocketTrials(options.changed);
+  }
+
+  /** The subject's outage is another one. */
+  follow(subject: Subject, outage: Outage | undefined): void {
+    if (outage?.trial === undefined) {
+      this.#scopes.get(subject)?.abort(new Error('the trial is over'));
+      this.#scopes.delete(subject);
+    }
+    if (outage !== undefined && outage.trial === undefined) this.#due.put(subject, outage.trialAt);
+    else this.#due.delete(subject);
+  }
+
+  /** Trials of servers that are no longer asked are over. */
+  forgetUnasked(): void {
+    for (const subject of this.#scopes.keys()) {
+      const server = this.#outage(subject)?.trial?.server;
+      const isGone =
+        server !== undefined && this.#outcomes.asked(subjectChannel(subject), server) === undefined;
+      if (subject !== 'panel' && isGone) this.#ended(subject, undefined);
+    }
+  }
+
+  /** Begins what is due, and looks again when the next is. */
+  beginDue(): void {
+    this.#cancelTimer();
+    if (this.#isStopped) return;
+    const { clock, happens } = this.#options;
+    const now = clock.now();
+    for (let subject = this.#due.first; subject !== undefined; subject = this.#due.first) {
+      const at = this.#due.firstRank?.[0] ?? now;
+      if (at > now) {
+        this.#cancelTimer = clock.schedule(at - now, () => happens(() => undefined));
+        return;
+      }
+      void this.#try(subject);
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancelTimer();
+    for (const scope of this.#scopes.values()) scope.abort(new Error('stopped'));
+  }
+
+  /** Begins a trial, once the failure that was reported has been handled. */
+  async #try(subject: Subject): Promise<void> {
+    const outage = this.#outage(subject);
+    if (outage === undefined) return;
+    const scope = new AbortController();
+    this.#scopes.set(subject, scope);
+    this.#options.set(subject, withTrial(outage, NO_SERVER, this.#options.clock.now()));
+    await Promise.resolve();
+    if (scope.signal.aborted) return;
+    const problem = await this.#problemOfTrial(subject, scope.signal).catch(() => undefined);
+    // A trial that is over was decided by something else.
+    if (!scope.signal.aborted)
+      this.#options.happens(() => !scope.signal.aborted && this.#ended(subject, problem));
+  }
+
+  #ended(subject: Subject, problem: Problem | undefined): void {
+    const outage = this.#outage(subject);
+    if (outage !== undefined)
+      this.#options.set(subject, blamedIfTrialFailed(outage, subject, problem, this.#options.clock.now()));
+  }
+
+  /**
+   * Resolves with the problem of a failed trial; undefined if it proved nothing, or if its success
+   * is recorded.
+   */
+  async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
+    if (subject === 'panel') return this.#round(signal);
+    const channel = subjectChannel(subject);
+    const servers = this.#outcomes.candidates(channel, subjectNode(subject));
+    const trial =
+      channel === 'sockets'
+        ? this.#trySocket(subject, servers, signal)
+        : this.#options.enqueue(
+            {
+              path: channel,
+              servers: channel === 'listing' ? [NO_SERVER] : servers,
+              tries: subject,
+              needsRoom: false,
+            },
+            signal,
+          );
+    if (trial === undefined) return undefined;
+    const { server, end } = trial;
+    const before = this.#outcomes.lastSeen(channel, server);
+    this.#chose(subject, server);
+    await end;
+    const last = this.#outcomes.lastSeen(channel, server);
+    return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
+  }
+
+  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal): Trying | undefined {
+    const [server] = servers;
+    if (server === undefined) return undefined;
+    const isFresh = this.#outage(subject)?.trial?.isFresh === true;
+    return this.sockets.begin(server, { subject, isFresh }, signal);
+  }
+
+  /** The trial is this server's. */
+  #chose(subject: Subject, server: string): void {
+    this.#options.happens(() => {
+      const outage = this.#outage(subject);
+      if (outage?.trial === undefined) return;
+      const trial: Trial = { ...outage.trial, server };
+      this.#ledger.setOutage(subject, { ...outage, trial });
+      if (this.sockets.find(server) !== undefined) this.#options.changed(server);
+    });
+  }
+
+  #round(signal: AbortSignal): Promise<Problem | undefined> {
+    const { clock, enqueue, isListMissing } = this.#options;
+    const { trials = 0, blamedAt } = this.#outage('panel') ?? {};
+    const isListingUsed = !isListMissing() || trials === 0;
+    return round(
+      {
+        clock,
+        enqueue,
+        isUsed: (path) => (path === 'listing' ? isListingUsed : this.#outcomes.countAsked(path) > 0),
+        candidates: (path) => this.#outcomes.candidates(path, undefined),
+        failedRounds: trials,
+        isBlamed: blamedAt !== undefined,
+        isListMissing: isListMissing(),
+        isKnown: Number.isFinite(this.#ledger.provenAt),
+      },
+      signal,
+    );
+  }
+
+  #outage(subject: Subject): Outage | undefined {
+    return this.#ledger.outages.get(subject);
+  }
+}

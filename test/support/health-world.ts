@@ -1,0 +1,92 @@
+/** A panel's health with servers whose calls and sockets end as a test says. */
+import { type Signs, socketSigns } from '../../src/diagnosis/signs.ts';
+import type { CauseCode } from '../../src/domain/problems.ts';
+import { Health, type HealthChange, type PanelUse } from '../../src/panel/health/health.ts';
+import type { TrialCall } from '../../src/panel/health/trial-call.ts';
+import { nodePolls, nodeSockets, type Path, pathSubject, type Subject } from '../../src/panel/subjects.ts';
+import { deferred } from './deferred.ts';
+import { ManualClock } from './manual-clock.ts';
+
+export const SERVERS = ['a', 'b', 'c', 'd'];
+
+/** A call that the health asked for. */
+interface Asked extends TrialCall {
+  readonly server: string;
+  readonly signal: AbortSignal;
+  readonly end: (error?: unknown) => void;
+}
+
+export interface HealthSetup {
+  readonly servers?: readonly string[];
+  readonly nodeFor?: (server: string) => string | undefined;
+  readonly listing?: PanelUse['listing'];
+  /** Whether a call can be made at all. */
+  readonly enqueues?: boolean;
+  /** Time passes with each look at the clock, as for a busy program. */
+  readonly isMoving?: boolean;
+}
+
+/** The health of a panel of whose servers none has done anything yet: by default four on one node, without a server list. */
+export function healthOf({
+  servers = SERVERS,
+  nodeFor = () => 'n1',
+  listing = 'none',
+  enqueues = true,
+  isMoving = false,
+}: HealthSetup = {}) {
+  const clock = new ManualClock();
+  let looks = 0;
+  const asked: Asked[] = [];
+  const changes: HealthChange[] = [];
+  const listeners: ((change: HealthChange) => void)[] = [];
+  const health = new Health({
+    clock: {
+      now: () => clock.now() + (isMoving ? (looks += 1) / 1_000_000 : 0),
+      toUnixMs: (at) => clock.toUnixMs(at),
+      schedule: (delayMs, run) => clock.schedule(delayMs, run),
+    },
+    random: () => 0,
+    enqueue: (call, signal) => {
+      const [server] = call.servers;
+      if (!enqueues || server === undefined) return undefined;
+      if (signal.aborted) return { server, end: Promise.resolve(signal.reason) };
+      const end = deferred<unknown>();
+      asked.push({ ...call, server, signal, end: (error) => end.resolve(error) });
+      return { server, end: end.promise };
+    },
+    changed: (change) => {
+      changes.push(change);
+      for (const listener of listeners) listener(change);
+    },
+  });
+  const use = (ids: readonly string[]) => {
+    const map = new Map(ids.map((server) => [server, { node: nodeFor(server) }]));
+    const none = new Map<string, { node: string | undefined }>();
+    health.setUse({ listing, asked: { websocket: map, resources: map, backups: none, schedules: none } });
+  };
+  use(servers);
+  const socketEnds = (server: string, cause?: CauseCode, signs: Signs = socketSigns(cause)) =>
+    health.socketEnded(server, {
+      startedAt: clock.now(),
+      problem: cause && { cause, detail: `${cause} of ${server}` },
+      signs,
+    });
+  const callEnds = (path: Path, server: string, cause?: CauseCode, fromPanel = true) => {
+    const problem = cause && { cause, detail: `${cause} of ${server}` };
+    health.callEnded({ path, server, startedAt: clock.now(), problem, fromPanel });
+  };
+  return { clock, health, asked, changes, listeners, use, socketEnds, callEnds };
+}
+
+export type HealthWorld = ReturnType<typeof healthOf>;
+
+const subjects: readonly Subject[] = [
+  'panel',
+  'consoles',
+  ...(['listing', 'websocket', 'resources'] as const).map(pathSubject),
+  ...['n1', 'n2'].flatMap((node) => [nodeSockets(node), nodePolls(node)]),
+];
+export const withOutage = ({ health }: HealthWorld) =>
+  subjects.filter((subject) => health.outage(subject) !== undefined);
+export const blamed = ({ health }: HealthWorld) => subjects.filter((subject) => health.isBlamed(subject));
+export const settled = ({ clock }: HealthWorld) => clock.advance(0);
