@@ -17,7 +17,7 @@ import { isUnnamed, mergeProblems, mergeTargets, unlistedIn } from './discovered
 import { ListingLog } from './listing-log.ts';
 import { countPages, listingPace, REPEAT_MS } from './listing-pace.ts';
 import { afterWalk, hasDoubts, NEVER_READ } from './listing-state.ts';
-import { afterEvents, type ListingWalk, walkListing } from './listing-walk.ts';
+import { type ListingWalk, restIfMany, walkListing } from './listing-walk.ts';
 import { problemLog } from './problem-log.ts';
 
 /**
@@ -25,9 +25,6 @@ import { problemLog } from './problem-log.ts';
  * change names at every start.
  */
 const NAMES_WITHIN_MS = 30_000;
-
-/** With more servers, pieces of work about all of them have a turn each. */
-const MANY_SERVERS = 1_000;
 
 const NOBODY: readonly ServerTarget[] = [];
 
@@ -60,9 +57,9 @@ export interface DiscoveryOptions {
   readonly isOurs: (server: ServerIdentity) => boolean;
   /**
    * Called with the servers to monitor, whenever they may have changed, and whether a complete walk
-   * has just shown them.
+   * has just shown them; a walk is over once what it returns resolves.
    */
-  readonly found: (targets: readonly ServerTarget[], isComplete: boolean) => void;
+  readonly found: (targets: readonly ServerTarget[], isComplete: boolean) => unknown;
 }
 
 /** Determines which servers to monitor, by the panel's server list, which it reads periodically. */
@@ -196,7 +193,7 @@ export class Discovery {
     if (!this.#isNamed)
       this.#cancelPatience = this.#options.clock.schedule(NAMES_WITHIN_MS, () => {
         this.#name();
-        this.#options.found(this.#merged.targets, false);
+        void this.#options.found(this.#merged.targets, false);
       });
     this.#walks = repeat(this.#options.clock, (signal) => this.#walk(settings, signal));
   }
@@ -235,12 +232,13 @@ export class Discovery {
     const isDiscovering = this.#rules !== undefined;
     const seen = { configured: this.#configured, before, after: this.#state, isDiscovering, isRefused };
     this.#log.walked(walk, seen);
-    await this.#rest();
+    await restIfMany({ length: this.#state.known.size });
     if (signal.aborted) return 0;
     this.#name();
-    await this.#rest();
+    await restIfMany({ length: this.#state.known.size });
     if (signal.aborted) return 0;
-    this.#options.found(this.#merged.targets, walk.complete);
+    await this.#options.found(this.#merged.targets, walk.complete);
+    if (signal.aborted) return 0;
     this.#logProblems(this.problems);
     const { intervalMs, repeatMs } = this.#pace(settings);
     const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
@@ -273,14 +271,6 @@ export class Discovery {
         { panel, discovered, before },
         `panel ${panel}: ${discovered} servers discovered, previously ${before}`,
       );
-  }
-
-  /**
-   * Between two pieces of work about all servers, of which each takes milliseconds if they are
-   * many.
-   */
-  async #rest(): Promise<void> {
-    if (this.#state.known.size > MANY_SERVERS) await afterEvents();
   }
 
   #merge(): void {

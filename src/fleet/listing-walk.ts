@@ -20,7 +20,15 @@ const MAX_FAILURES = 2;
  * milliseconds.
  */
 const SLICE = 50;
-export const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
+const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
+
+/** With more servers, pieces of work about all of them have a turn each. */
+const MANY_SERVERS = 1_000;
+
+/** Between two pieces of work about all servers, of which each takes milliseconds if they are many. */
+export async function restIfMany(servers: { readonly length: number }): Promise<void> {
+  if (servers.length > MANY_SERVERS) await afterEvents();
+}
 
 /** The result of a walk through the pages of a server list. */
 export interface ListingWalk {

@@ -117,11 +117,11 @@ export class Members {
   }
 
   /**
-   * Monitors these servers from now on. A server that was already monitored keeps its session,
-   * socket and record, even if its description changed. If anything differs, `prepare` is called
-   * before sessions of new servers begin and those of removed ones end. Returns whether it did.
+   * The servers are these from now on. A server that was already monitored keeps its session,
+   * socket and record, even if its description changed. Returns whether anything differs: then,
+   * `follow` is due.
    */
-  observe(targets: readonly ServerTarget[], prepare: () => void): boolean {
+  regroup(targets: readonly ServerTarget[]): boolean {
     const { clock, kept } = this.#options;
     const create = (target: ServerTarget) => {
       const record = new ServerRecord(target, this.#staleness, this.#recordContext);
@@ -134,13 +134,16 @@ export class Members {
     this.#members = members;
     this.records = members.map(({ record }) => record);
     this.#surroundings.keepNodes(this.records);
-    prepare();
-    const remaining = new Set(members);
+    return true;
+  }
+
+  /** Ends the sessions of servers that were removed, and begins those of new ones. */
+  follow(): void {
+    const remaining = new Set(this.#members);
     for (const member of this.#begun) if (!remaining.has(member)) this.#end(member);
     for (const { record } of this.#begun) this.#index.update(record);
     this.changed();
-    if (this.#hasBegun) this.#start(members.filter((member) => !this.#begun.has(member)));
-    return true;
+    if (this.#hasBegun) this.#start(this.#members.filter((member) => !this.#begun.has(member)));
   }
 
   /** Begins the sessions, and those of servers that are added later. */
@@ -161,8 +164,10 @@ export class Members {
    * keep theirs.
    */
   divide(part: number): void {
+    this.#withRoom = undefined;
+    if (this.records.length <= part) return;
     const streamed = this.records.filter(({ target }) => isStreamed(target));
-    this.#withRoom = streamed.length > part ? new Set(streamed.slice(0, part)) : undefined;
+    if (streamed.length > part) this.#withRoom = new Set(streamed.slice(0, part));
   }
 
   /** What all sessions see changed. */

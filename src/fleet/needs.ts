@@ -36,12 +36,23 @@ export function countNeeds(
   listsPerMinute: number,
   isByNode = false,
 ): Needs {
-  const requiredSockets = servers.filter(isStreamed).length;
-  const polled = servers.filter((server) => server.blocked === undefined && !isStreamed(server));
-  const polls = polled.length;
-  const listed = polled.filter(({ nodeId }) => isByNode && nodeId !== undefined);
-  const nodes = new Set(listed.map(({ nodeId }) => nodeId)).size;
-  const pollCalls = polls - listed.length + pollsByNode(listed.length, nodes, pollIntervalMs);
+  let requiredSockets = 0;
+  let polls = 0;
+  let listed = 0;
+  const nodes = new Set<string>();
+  // One pass: each look at thousands of descriptions takes milliseconds.
+  for (const { mode, blocked, nodeId } of servers) {
+    if (blocked !== undefined) continue;
+    if (isStreamed({ mode, blocked })) {
+      requiredSockets += 1;
+      continue;
+    }
+    polls += 1;
+    if (!isByNode || nodeId === undefined) continue;
+    listed += 1;
+    nodes.add(nodeId);
+  }
+  const pollCalls = polls - listed + pollsByNode(listed, nodes.size, pollIntervalMs);
   const sockets = requiredSockets * CALLS_PER_SOCKET_AND_MINUTE;
   return {
     servers: servers.length,

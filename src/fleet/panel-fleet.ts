@@ -13,6 +13,7 @@ import type { ServerIdentity } from './discover-rules.ts';
 import { Discovery } from './discovery.ts';
 import { type IntervalSettings, LISTS, type ListName } from './list-of-server.ts';
 import { ListReads } from './list-reads.ts';
+import { restIfMany } from './listing-walk.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';
 import { countNeeds, type Needs, type SharedSockets } from './needs.ts';
 import { NeedsWatch } from './needs-watch.ts';
@@ -150,9 +151,10 @@ export class PanelFleet {
 
   /** Returns whether the servers or their descriptions changed. */
   #observe(targets: readonly ServerTarget[]): boolean {
-    return this.#members.observe(targets, () => {
-      if (this.#isRunning) this.#followServers();
-    });
+    if (!this.#members.regroup(targets)) return false;
+    if (this.#isRunning) this.#followServers();
+    this.#members.follow();
+    return true;
   }
 
   /**
@@ -218,8 +220,14 @@ export class PanelFleet {
   }
 
   /** The server list was read, if only in part. */
-  #found(targets: readonly ServerTarget[], isComplete: boolean): void {
-    if (!this.#observe(targets)) {
+  async #found(targets: readonly ServerTarget[], isComplete: boolean): Promise<void> {
+    if (this.#members.regroup(targets)) {
+      await restIfMany(targets);
+      if (this.#isRunning) this.#followServers();
+      await restIfMany(targets);
+      if (this.#isStopped) return;
+      this.#members.follow();
+    } else {
       this.#context.gateway.keepNodes();
       this.#followNeeds();
     }
@@ -231,28 +239,33 @@ export class PanelFleet {
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
     const { gateway, socketLimit } = this.#context;
-    const askedFor = (isMeant: (target: ServerTarget) => boolean) => {
-      const asked = new Map<string, ServerRecord>();
-      // Servers that the panel blocks according to the server list need no calls.
-      for (const record of this.records)
-        if (record.target.blocked === undefined && isMeant(record.target))
-          asked.set(record.target.id, record);
-      return asked;
-    };
     gateway.setUse({
       listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
-      asked: {
-        websocket: askedFor(({ mode }) => mode !== 'poll'),
-        resources: askedFor(({ mode }) => mode !== 'socket'),
-        backups: askedFor((target) => this.#lists.backups?.isRead(target) === true),
-        schedules: askedFor((target) => this.#lists.schedules?.isRead(target) === true),
-      },
+      asked: this.#asked(),
     });
     if (this.records.some(({ target }) => target.query !== undefined)) this.#queries ??= this.#openQueries();
     this.#queries?.follow(this.records, queryHosts);
     socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);
     this.#members.divide(socketLimit.part);
     this.#followNeeds();
+  }
+
+  /** The servers of each path. One pass: each look at thousands of descriptions takes milliseconds. */
+  #asked() {
+    const { backups, schedules } = this.#lists;
+    const none = () => new Map<string, ServerRecord>();
+    const asked = { websocket: none(), resources: none(), backups: none(), schedules: none() };
+    for (const record of this.records) {
+      const { target } = record;
+      const { id, mode, blocked } = target;
+      // Servers that the panel blocks according to the server list need no calls.
+      if (blocked !== undefined) continue;
+      if (mode !== 'poll') asked.websocket.set(id, record);
+      if (mode !== 'socket') asked.resources.set(id, record);
+      if (backups?.isRead(target) === true) asked.backups.set(id, record);
+      if (schedules?.isRead(target) === true) asked.schedules.set(id, record);
+    }
+    return asked;
   }
 
   #followNeeds(): void {

@@ -348,3 +348,42 @@ describe('many servers', () => {
     });
   });
 });
+
+describe('a server list of thousands', () => {
+  const configured = Array.from({ length: 1_200 }, (_, n) => named(listed(n).uuid, { uuid: listed(n).uuid }));
+  let names: string;
+
+  beforeEach(() => {
+    names = 'first';
+    gateway.listing = () => {
+      // Blocked, so that nothing else happens to them.
+      const entries = configured.map((_, n) => listed(n, { node: names, blocked: 'suspended' }));
+      return Promise.resolve({ servers: entries, totalPages: 1, badEntries: 0 });
+    };
+  });
+
+  const nodes = () => new Set(fleet.records.map(({ node }) => node));
+
+  it('is followed in turns, the panel after the records and before the sessions', async () => {
+    await start(configured, { listing: { intervalMs: MINUTE } });
+    await eventually(() => expect(new Set(conditions())).toEqual(new Set(['blocked'])));
+    names = 'second';
+    let { use } = gateway;
+    await clock.advance(MINUTE);
+    await eventually(() => expect([...nodes()]).toEqual(['second']));
+    await eventually(() => expect(gateway.use).not.toBe(use));
+    ({ use } = gateway);
+    await clock.advance(MINUTE);
+    expect(gateway.use).toBe(use);
+  });
+
+  it('begins nothing if the fleet is stopped between two turns', async () => {
+    fleet = bench.create(configured, { listing: { intervalMs: MINUTE } });
+    fleet.start();
+    await eventually(() => expect([...nodes()]).toEqual(['first']));
+    await fleet.stop();
+    await clock.advance(MINUTE);
+    expect(new Set(conditions())).toEqual(new Set(['waiting']));
+    expect(gateway.asked('credentials')).toEqual([]);
+  });
+});
