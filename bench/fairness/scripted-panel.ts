@@ -13,7 +13,7 @@ import type {
   Resources,
   Responses,
 } from '../../src/panel/dialect.ts';
-import type { PanelCalls } from '../../src/panel/gateway.ts';
+import type { PanelCalls } from '../../src/panel/held-calls.ts';
 import { PanelError } from '../../src/panel/panel-error.ts';
 import type { RateFacts } from '../../src/panel/scheduler/rate-limit.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';

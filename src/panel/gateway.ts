@@ -1,7 +1,4 @@
-/**
- * One panel as its fleet uses it: makes calls when nothing holds them, and passes on what their
- * outcomes prove.
- */
+/** One panel as its fleet uses it. */
 import { EventEmitter } from 'node:events';
 import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -16,7 +13,6 @@ import type {
   Credentials,
   ListingPage,
   ListingQuery,
-  Requested,
   Resources,
   Schedule,
   ServerAddress,
@@ -24,18 +20,18 @@ import type {
 import { type CallEnded, Health, type HealthChange, type PanelUse } from './health/health.ts';
 import { findHold, mayConnect } from './health/holds.ts';
 import type { SocketTrial } from './health/socket-trials.ts';
-import { type ListOfNode, NodePolls } from './node-polls.ts';
-import { isThrottled, PanelError, problemOfAddress } from './panel-error.ts';
+import { type Ask, HeldCalls, type PanelCalls } from './held-calls.ts';
+import { NodePolls } from './node-polls.ts';
+import { PanelError } from './panel-error.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
 import type { Call } from './scheduler/call.ts';
-import { isOfConsole, type PinnedRate } from './scheduler/rate-limit.ts';
+import type { PinnedRate } from './scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';
 import { SocketAddresses } from './socket-addresses.ts';
 import {
   type Channel,
-  NO_SERVER,
   nodePolls,
   nodeSockets,
   PATHS,
@@ -54,16 +50,6 @@ export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly random?: () => number;
   /** Begins each call in its turn of the event loop; at once if absent. */
   readonly inTurn?: SchedulerOptions['inTurn'];
-}
-
-/** The calls that a gateway makes. */
-export type PanelCalls = Pick<PanelApi, 'get' | 'close'> &
-  Partial<Pick<PanelApi, 'hasResourcesOfNode' | 'resourcesOfNode'>>;
-
-/** One call for a server, as its session requests it. */
-export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRenewal'> {
-  /** What was requested earlier is older than what is known of the server. */
-  readonly usefulFrom?: number;
 }
 
 /** What fleets, sessions and commands use of a gateway. */
@@ -97,6 +83,7 @@ export class Gateway {
   readonly #addresses = new SocketAddresses();
   readonly #nodePolls: NodePolls;
   readonly #calls: CallMaker;
+  readonly #held: HeldCalls;
   #asked: Pick<PanelUse['asked'], 'websocket' | 'resources'> = { websocket: new Map(), resources: new Map() };
 
   /** Calls go over HTTP unless `api` is given. */
@@ -132,7 +119,7 @@ export class Gateway {
       enqueue: trialCalls({
         health: () => this.#health,
         hasTokenRoom: (server) => this.hasTokenRoom(server),
-        start: (path, what, call, signal) => this.#start(path, what, call, signal),
+        start: (path, what, call, signal) => this.#held.start(path, what, call, signal),
       }),
       changed: (change) => this.#healthChanged(change),
     });
@@ -142,6 +129,13 @@ export class Gateway {
       rate: this.#rate,
       ended: (end, call) => this.#callEnded(end, call),
       pathChanged: (path) => this.#pathChanged(path),
+    });
+    this.#held = new HeldCalls({
+      clock,
+      api,
+      health: this.#health,
+      scheduler: this.#scheduler,
+      calls: this.#calls,
     });
     // A list that is used later proves what worked when it arrived.
     this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt, arrivedAt: endedAt }) => {
@@ -185,7 +179,7 @@ export class Gateway {
 
   /** At most two a minute are made for each server. */
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
-    const credentials = await this.#run('websocket', server, ask, signal);
+    const credentials = await this.#held.run('websocket', server, ask, signal);
     const node = this.#health.asked('websocket', server.id)?.node;
     // Failures at a node's earlier address prove nothing about it.
     if (node !== undefined && this.#addresses.note(node, credentials.socketUrl))
@@ -200,23 +194,23 @@ export class Gateway {
 
   /** Where several servers of a node are polled, one call may get the resources of them all. */
   resources(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
-    const alone = () => this.#run('resources', server, ask, signal);
+    const alone = () => this.#held.run('resources', server, ask, signal);
     const { usefulFrom = Number.NEGATIVE_INFINITY } = ask;
-    const list = () => this.#list(server, ask.deadline, signal);
+    const list = () => this.#held.list(server, ask.deadline, signal);
     return this.isPolledByNode ? this.#nodePolls.poll({ server, usefulFrom, signal, alone, list }) : alone();
   }
 
   listing(query: ListingQuery, deadline: number, signal: AbortSignal): Promise<ListingPage> {
-    return this.#run('listing', query, { deadline }, signal);
+    return this.#held.run('listing', query, { deadline }, signal);
   }
 
   /** One page of a server's backups. */
   backups(server: ServerAddress, page: number, deadline: number, signal: AbortSignal): Promise<BackupsPage> {
-    return this.#run('backups', { ...server, page }, { deadline }, signal);
+    return this.#held.run('backups', { ...server, page }, { deadline }, signal);
   }
 
   schedules(server: ServerAddress, deadline: number, signal: AbortSignal): Promise<readonly Schedule[]> {
-    return this.#run('schedules', server, { deadline }, signal);
+    return this.#held.run('schedules', server, { deadline }, signal);
   }
 
   /**
@@ -350,66 +344,6 @@ export class Gateway {
   #problemOf(subject: Subject): Problem | undefined {
     const isSilent = subject === pathSubject('listing') && this.#health.listing !== 'required';
     return isSilent ? undefined : this.#health.problemOf(subject);
-  }
-
-  /** Makes the call when it may. */
-  async #run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
-    // The first call is a canary: it checks address and key, and teaches the limit.
-    if (!this.#health.isKnown && this.#health.outage('panel') === undefined) this.#health.check();
-    // A session that was chosen to connect tries its node with its own call.
-    const tries = () => (path === 'websocket' ? this.#health.socketTrial(what.id ?? '')?.subject : undefined);
-    try {
-      return await this.#throughPauses(path, () => this.#start(path, what, { ...ask, tries }, signal));
-    } catch (error) {
-      // By now, other calls may have shown that the address is right.
-      throw this.#health.isKnown ? error : problemOfAddress(error);
-    }
-  }
-
-  /** Makes the call, and again after each pause that the panel demands. */
-  async #throughPauses<T>(path: Path, start: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await start();
-      } catch (error) {
-        if (!isThrottled(error) || isOfConsole(path, error.limitPerMinute)) throw error;
-      }
-    }
-  }
-
-  /** Makes one call as soon as nothing holds it. */
-  #start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
-    const call = this.#call(path, what.id, ask);
-    return this.#scheduler.run(call, signal, (scope) => this.#calls.make(call, what, scope));
-  }
-
-  #call<P extends Path>(path: P, server: string = NO_SERVER, ask: Ask & Pick<Call, 'tries'>) {
-    const node = () => this.#health.asked(path, server)?.node;
-    return { path, server, node, ...ask };
-  }
-
-  /**
-   * Requests the resources of all servers of this one's node. A failure proves nothing about the
-   * server: its own request, which then follows, does.
-   */
-  #list({ id, nodeId = '' }: ServerAddress, deadline: number, signal: AbortSignal): Promise<ListOfNode> {
-    const call = this.#call('resources', id, { deadline, tries: () => undefined });
-    return this.#throughPauses('resources', () =>
-      this.#scheduler.run(call, signal, async (scope) => {
-        const requestedAt = this.#options.clock.now();
-        const asked = this.#api.resourcesOfNode?.(nodeId, scope);
-        if (asked === undefined) throw new Error('the panel lists no resources of nodes');
-        let hasResponse = false;
-        try {
-          const { value: resources } = await this.#calls.learn(call, asked, scope);
-          hasResponse = true;
-          return { requestedAt, resources };
-        } finally {
-          const node = call.node();
-          if (node !== undefined) this.#scheduler.polled(node, requestedAt, hasResponse);
-        }
-      }),
-    );
   }
 
   #callEnded(end: CallEnded, { node }: Call): void {

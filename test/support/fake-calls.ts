@@ -4,7 +4,7 @@ import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
 import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
-import type { PanelCalls } from '../../src/panel/gateway.ts';
+import type { PanelCalls } from '../../src/panel/held-calls.ts';
 import { PanelError } from '../../src/panel/panel-error.ts';
 import { sampleOf } from './samples.ts';
 

@@ -13,9 +13,10 @@ import type {
   ServerAddress,
 } from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { Ask, PanelChange, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
+import type { PanelChange, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
 import type { PanelUse } from '../../src/panel/health/health.ts';
 import type { SocketTrial } from '../../src/panel/health/socket-trials.ts';
+import type { Ask } from '../../src/panel/held-calls.ts';
 import type { Subject } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../src/session/handshake-room.ts';

@@ -1,0 +1,100 @@
+/** The calls that a panel's fleet asks for, each made when nothing holds it, and again after pauses. */
+import type { Clock } from '../domain/time.ts';
+import type { PanelApi } from './api.ts';
+import type { CallMaker } from './call-maker.ts';
+import type { Requested, ServerAddress } from './dialect.ts';
+import type { Health } from './health/health.ts';
+import type { ListOfNode } from './node-polls.ts';
+import { isThrottled, problemOfAddress } from './panel-error.ts';
+import type { Call } from './scheduler/call.ts';
+import { isOfConsole } from './scheduler/rate-limit.ts';
+import type { Scheduler } from './scheduler/scheduler.ts';
+import { NO_SERVER, type Path } from './subjects.ts';
+
+/** The calls that a gateway makes. */
+export type PanelCalls = Pick<PanelApi, 'get' | 'close'> &
+  Partial<Pick<PanelApi, 'hasResourcesOfNode' | 'resourcesOfNode'>>;
+
+/** One call for a server, as its session requests it. */
+export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRenewal'> {
+  /** What was requested earlier is older than what is known of the server. */
+  readonly usefulFrom?: number;
+}
+
+export interface HeldCallsOptions {
+  readonly clock: Clock;
+  readonly api: Pick<PanelCalls, 'resourcesOfNode'>;
+  readonly health: Pick<Health, 'isKnown' | 'outage' | 'check' | 'socketTrial' | 'asked'>;
+  readonly scheduler: Pick<Scheduler, 'run' | 'polled'>;
+  readonly calls: Pick<CallMaker, 'make' | 'learn'>;
+}
+
+export class HeldCalls {
+  readonly #options: HeldCallsOptions;
+
+  constructor(options: HeldCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the call when it may. */
+  async run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
+    // The first call is a canary: it checks address and key, and teaches the limit.
+    if (!this.#options.health.isKnown && this.#options.health.outage('panel') === undefined)
+      this.#options.health.check();
+    // A session that was chosen to connect tries its node with its own call.
+    const tries = () =>
+      path === 'websocket' ? this.#options.health.socketTrial(what.id ?? '')?.subject : undefined;
+    try {
+      return await this.#throughPauses(path, () => this.start(path, what, { ...ask, tries }, signal));
+    } catch (error) {
+      // By now, other calls may have shown that the address is right.
+      throw this.#options.health.isKnown ? error : problemOfAddress(error);
+    }
+  }
+
+  /** Makes the call, and again after each pause that the panel demands. */
+  async #throughPauses<T>(path: Path, start: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await start();
+      } catch (error) {
+        if (!isThrottled(error) || isOfConsole(path, error.limitPerMinute)) throw error;
+      }
+    }
+  }
+
+  /** Makes one call as soon as nothing holds it. */
+  start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
+    const call = this.#call(path, what.id, ask);
+    return this.#options.scheduler.run(call, signal, (scope) => this.#options.calls.make(call, what, scope));
+  }
+
+  #call<P extends Path>(path: P, server: string = NO_SERVER, ask: Ask & Pick<Call, 'tries'>) {
+    const node = () => this.#options.health.asked(path, server)?.node;
+    return { path, server, node, ...ask };
+  }
+
+  /**
+   * Requests the resources of all servers of this one's node. A failure proves nothing about the
+   * server: its own request, which then follows, does.
+   */
+  list({ id, nodeId = '' }: ServerAddress, deadline: number, signal: AbortSignal): Promise<ListOfNode> {
+    const call = this.#call('resources', id, { deadline, tries: () => undefined });
+    return this.#throughPauses('resources', () =>
+      this.#options.scheduler.run(call, signal, async (scope) => {
+        const requestedAt = this.#options.clock.now();
+        const asked = this.#options.api.resourcesOfNode?.(nodeId, scope);
+        if (asked === undefined) throw new Error('the panel lists no resources of nodes');
+        let hasResponse = false;
+        try {
+          const { value: resources } = await this.#options.calls.learn(call, asked, scope);
+          hasResponse = true;
+          return { requestedAt, resources };
+        } finally {
+          const node = call.node();
+          if (node !== undefined) this.#options.scheduler.polled(node, requestedAt, hasResponse);
+        }
+      }),
+    );
+  }
+}
