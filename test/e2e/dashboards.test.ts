@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../src/simulator/api.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../src/simulator/application-api.ts';
 import type { ServerSpec } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
@@ -33,8 +33,14 @@ import { endPrograms, type ServedProgram, serveProgram } from '../support/progra
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
 
+/** All but those of a Calagopus: events of more than 20 servers aren't shown. */
+const USUAL: Choices = { ...ALL, job: { all: 'gameserver|queried' } };
+
 /** The metrics of the program itself. */
 const OWN: Choices = { ...ALL, job: ['gameserver'] };
+
+/** Those of one whose panels are Calagopus. */
+const OF_CALAGOPUS: Choices = { ...ALL, job: ['calagopus'] };
 
 /** A name that has another meaning as a regular expression. */
 const AWKWARD = String.raw`vanilla (1.21)+? [a|b] \d`;
@@ -67,38 +73,52 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
   const stops: (() => unknown)[] = [];
 
   beforeAll(async () => {
-    const panel = await startSimulator({
-      servers: SERVERS,
-      startMs: 500,
-      stopMs: 500,
-      reviveMs: 3_600_000,
-      websocketLimitPerMinute: 0,
-    });
-    stops.unshift(() => panel.stop());
-    stops.unshift(fillDisk(panel));
-    stops.unshift(endPrograms);
-    // Two replicas: every join and count finds each server twice.
     const folder = await mkdtemp(join(tmpdir(), 'dashboards-'));
     stops.push(() => rm(folder, { recursive: true }));
-    const nodesKey = join(folder, 'nodes-key');
-    await writeFile(nodesKey, APPLICATION_KEY, { mode: 0o600 });
-    const yaml = configuration(panel, nodesKey);
+    const simulate = async (options: SimulatorOptions) => {
+      const panel = await startSimulator({
+        servers: SERVERS,
+        startMs: 500,
+        stopMs: 500,
+        reviveMs: 3_600_000,
+        websocketLimitPerMinute: 0,
+        ...options,
+      });
+      stops.unshift(() => panel.stop());
+      stops.unshift(fillDisk(panel));
+      return panel;
+    };
+    const panel = await simulate({});
+    const calagopus = await simulate({ panel: 'calagopus', admin: true, rateLimitPerMinute: 720 });
+    stops.unshift(endPrograms);
+    const keyFile = async (name: string, key: string) => {
+      const file = join(folder, name);
+      await writeFile(file, key, { mode: 0o600 });
+      return file;
+    };
+    // Two replicas: every join and count finds each server twice.
+    const yaml = configuration(panel, await keyFile('nodes-key', APPLICATION_KEY));
     const replicas = [await serveProgram({ yaml }), await serveProgram({ yaml })];
+    const administrators = await keyFile('administrators-key', calagopus.apiKey);
+    const other = await serveProgram({ yaml: configuration(calagopus, administrators, 'calagopus-') });
     const queried = await serveExposition(QUERIED);
     stops.unshift(() => queried.close());
     const targets = replicas.map(({ url }) => `"${new URL(url).host}"`).join(', ');
+    const target = `"${new URL(other.url).host}"`;
     prometheus = await startPrometheusWith(
       [
         'global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }',
         'rule_files: [rules.yml]',
         'scrape_configs:',
         `  - { job_name: gameserver, static_configs: [{ targets: [${targets}] }] }`,
+        `  - { job_name: calagopus, static_configs: [{ targets: [${target}] }] }`,
         `  - { job_name: queried, static_configs: [{ targets: ["${queried.authority}"] }] }`,
       ].join('\n'),
       rulesEverySecond(),
     );
     stops.unshift(() => prometheus.stop());
-    await causeEvents(panel, replicas, prometheus);
+    await causeEvents(panel, replicas, prometheus, 'main');
+    await causeEvents(calagopus, [other], prometheus, 'calagopus-main');
     queried.text = QUERIED.replace(/(server="lobby".*reason="crashed".*) 3$/m, '$1 4');
   });
 
@@ -113,9 +133,16 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
       const names = await everyName();
       await eventuallyEach(queries, async (query) => {
         const at = await prometheus.settled();
-        const found = await ask(query, ALL, at);
+        const found = await ask(query, USUAL, at);
         expect(found, query.expr).not.toEqual([]);
         expect(rounded(await ask(query, names, at))).toEqual(rounded(found));
+      });
+    });
+
+    it('has data of a Calagopus, except for what that does not report', async () => {
+      await eventuallyEach(queries, async (query) => {
+        const found = await ask(query, OF_CALAGOPUS, await prometheus.settled());
+        expect(found.length > 0, query.expr).toBe(!NOT_REPORTED.test(query.expr));
       });
     });
 
@@ -151,8 +178,11 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
 
     it('every variable offers its choices', async () => {
       const choices: Readonly<Record<string, unknown>> = {
-        job: ['gameserver', 'queried'],
-        panel: ['listed', 'main', 'other', 'queried'],
+        job: ['calagopus', 'gameserver', 'queried'],
+        panel: [
+          ...['listed', 'main', 'other'].flatMap((name) => [name, `calagopus-${name}`]),
+          'queried',
+        ].toSorted(),
         node: expect.arrayContaining(['fra-1']),
         egg: expect.arrayContaining(['Paper']),
         server: NAMES,
@@ -190,7 +220,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
   async function everyName(): Promise<Choices> {
     return {
       ...ALL,
-      job: await labelValuesOf(prometheus.url, 'job', 'gameserver_exporter_build_info'),
+      job: ['gameserver', 'queried'],
       panel: await labelValuesOf(prometheus.url, 'panel', 'gameserver_panel_up'),
       server: await labelValuesOf(prometheus.url, 'server', 'gameserver_collection_up'),
     };
@@ -202,6 +232,10 @@ function rounded(series: readonly Series[]): unknown {
   const round = ([at, value]: readonly [number, string]) => [at, Number(value).toPrecision(9)];
   return series.map(({ metric, value, values }) => [metric, value && round(value), values?.map(round)]);
 }
+
+/** What a Calagopus doesn't report, and players: these servers aren't queried for theirs. */
+const NOT_REPORTED =
+  /gameserver_(?:disk_(?:read|written)|node_(?:\w+_allocated|cpu)|schedule_(?:next_run|processing)|players|bots|query)/;
 
 /** The expected values of single stats after all these events. */
 const FIGURES = [
@@ -248,12 +282,12 @@ const QUERIED = expositionOf(
 );
 
 /** One panel with everything, one that rejects the key, and one with discovery. */
-function configuration(panel: Simulator, nodesKey: string): string {
+function configuration(panel: Simulator, nodesKey: string, prefix = ''): string {
   const id = (name: string) => panel.server(name).uuid;
   const access = [`    url: ${panel.url}`, `    api_key: ${panel.apiKey}`, '    requests_per_minute: 6000'];
   return [
     'panels:',
-    '  - name: main',
+    `  - name: ${prefix}main`,
     ...access,
     '    limits_from_listing: true',
     '    backups: true',
@@ -265,11 +299,11 @@ function configuration(panel: Simulator, nodesKey: string): string {
     `      - { id: ${id('valheim')}, name: valheim, mode: poll, expect: any }`,
     ...['skyblock', 'modded'].map((name) => `      - { id: ${id(name)}, name: ${name} }`),
     ...['arena', 'season'].map((name) => `      - { id: ${id(name)}, name: ${name}, expect: any }`),
-    '  - name: other',
+    `  - name: ${prefix}other`,
     `    url: ${panel.url}`,
-    '    api_key: ptlc_not_a_key_of_this_panel',
+    `    api_key: ${panel.apiKey.replaceAll(/[a-z]/g, 'x')}`,
     `    servers: [{ id: ${id('arena')}, name: elsewhere }]`,
-    '  - name: listed',
+    `  - name: ${prefix}listed`,
     ...access,
     '    discover: { interval: 1m }',
   ].join('\n');
@@ -291,8 +325,9 @@ async function causeEvents(
   panel: Simulator,
   replicas: readonly ServedProgram[],
   prometheus: PrometheusUnderTest,
+  name: string,
 ): Promise<void> {
-  const running = 'gameserver_state{panel="main", server=~"survival|skyblock|modded", state="running"} == 1';
+  const running = `gameserver_state{panel="${name}", server=~"survival|skyblock|modded", state="running"} == 1`;
   await eventually(async () => expect(await prometheus.query(running)).toHaveLength(3 * replicas.length));
   panel.failRest({
     kind: 'refuse',
@@ -306,7 +341,7 @@ async function causeEvents(
   panel.crash('modded', { code: 1 });
   panel.power('skyblock', 'restart');
   for (const { until } of replicas) {
-    await until('gameserver_stops_total', { panel: 'main', server: 'modded', reason: 'crashed' }, [1]);
-    await until('gameserver_starts_total', { panel: 'main', server: 'skyblock' }, [1]);
+    await until('gameserver_stops_total', { panel: name, server: 'modded', reason: 'crashed' }, [1]);
+    await until('gameserver_starts_total', { panel: name, server: 'skyblock' }, [1]);
   }
 }
