@@ -77,43 +77,46 @@ async function openRow(page: Page, name: string): Promise<void> {
 }
 
 describe.skipIf(!hasChromium)('the status page of an exporter', () => {
-  it('loads below the path of a proxy, requests nothing else, and follows its servers and a restart', async () => {
-    const clock = fastClock(20);
-    const panel = await simulated({ clock });
-    let exporter = await startExporter({ yaml: configFor(panel), clock });
-    onTestFinished(() => exporter.stop());
-    const { origin, port } = new URL(exporter.url);
-    const addresses: string[] = [];
-    const page = await open('about:blank');
-    await page.route('**/*', async (route) => {
-      const { href, pathname, search } = new URL(route.request().url());
-      addresses.push(href);
-      if (!pathname.startsWith('/below/here/')) return route.abort();
-      return route.continue({ url: `${origin}/${pathname.slice('/below/here/'.length)}${search}` });
-    });
-    await page.goto(`${origin}/below/here/`);
-    const badge = row(page, 'survival').locator('.badge');
-    await expect.poll(() => badge.textContent()).toBe('running');
-    expect(await page.locator('#link').textContent()).toBe('live');
-    await page.keyboard.press('/');
-    await page.keyboard.type('survival');
-    await expect.poll(() => names(page)).toEqual(['survival']);
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await page.locator('.detail .times span:not(:empty)').first().waitFor();
-    await expect.poll(() => page.locator('.chart .legend b').first().textContent()).toMatch(/^\d/);
-    panel.power('survival', 'stop');
-    await expect.poll(() => badge.textContent()).toBe('offline');
-    await expect.poll(() => page.locator('.changes .badge').first().textContent()).toBe('offline');
-    expect(complaints).toEqual([]);
-    await exporter.stop();
-    await expect.poll(() => page.locator('#link').textContent()).toMatch(/^no connection since \d/);
-    exporter = await startExporter({ yaml: configFor(panel), clock, port: Number(port) });
-    await expect.poll(() => page.locator('#link').textContent()).toBe('live');
-    expect(addresses.filter((address) => !address.startsWith(`${origin}/below/here/`))).toEqual([]);
-    // The browser reports the lost connection.
-    complaints.length = 0;
-  });
+  it.each(['pterodactyl', 'calagopus'] as const)(
+    'loads below the path of a proxy, requests nothing else, and follows its servers and a restart: %s',
+    async (kind) => {
+      const clock = fastClock(20);
+      const panel = await simulated({ clock, panel: kind });
+      let exporter = await startExporter({ yaml: configFor(panel), clock });
+      onTestFinished(() => exporter.stop());
+      const { origin, port } = new URL(exporter.url);
+      const addresses: string[] = [];
+      const page = await open('about:blank');
+      await page.route('**/*', async (route) => {
+        const { href, pathname, search } = new URL(route.request().url());
+        addresses.push(href);
+        if (!pathname.startsWith('/below/here/')) return route.abort();
+        return route.continue({ url: `${origin}/${pathname.slice('/below/here/'.length)}${search}` });
+      });
+      await page.goto(`${origin}/below/here/`);
+      const badge = row(page, 'survival').locator('.badge');
+      await expect.poll(() => badge.textContent()).toBe('running');
+      expect(await page.locator('#link').textContent()).toBe('live');
+      await page.keyboard.press('/');
+      await page.keyboard.type('survival');
+      await expect.poll(() => names(page)).toEqual(['survival']);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.locator('.detail .times span:not(:empty)').first().waitFor();
+      await expect.poll(() => page.locator('.chart .legend b').first().textContent()).toMatch(/^\d/);
+      panel.power('survival', 'stop');
+      await expect.poll(() => badge.textContent()).toBe('offline');
+      await expect.poll(() => page.locator('.changes .badge').first().textContent()).toBe('offline');
+      expect(complaints).toEqual([]);
+      await exporter.stop();
+      await expect.poll(() => page.locator('#link').textContent()).toMatch(/^no connection since \d/);
+      exporter = await startExporter({ yaml: configFor(panel), clock, port: Number(port) });
+      await expect.poll(() => page.locator('#link').textContent()).toBe('live');
+      expect(addresses.filter((address) => !address.startsWith(`${origin}/below/here/`))).toEqual([]);
+      // The browser reports the lost connection.
+      complaints.length = 0;
+    },
+  );
 
   it('refers to the JSON without scripts', async () => {
     const { url } = await scripted();
