@@ -15,7 +15,7 @@ export const KEY_CAUSES = {
     key_address: [
       'API key not allowed from this address',
       "The key's allowed addresses don't include the one under which the panel sees this machine.",
-      "Create a key that allows the address in the panel's message. A key can't be edited (account → API credentials); one without allowed addresses works too.",
+      "Create a key that allows the exporter's address. Some panels can edit keys (account → API credentials). Behind an untrusted proxy, the panel sees the proxy's.",
     ],
     application_key: [
       'application API key',

@@ -53,6 +53,33 @@ describe('a simulated Calagopus', () => {
   });
 });
 
+it.each(['auto', 'poll'])(
+  'a suspended server stays blocked although an administrator may poll it: %s',
+  async (mode) => {
+    const names = ['one', 'two', 'three'];
+    const panel = await simulated({
+      panel: 'calagopus',
+      admin: true,
+      servers: [...names.map((name) => ({ name })), { name: 'suspended', profile: 'suspended' }],
+    });
+    const servers = panel.servers.map(
+      ({ uuid, name }) => `  - { id: ${uuid}, name: ${name}, mode: ${mode} }`,
+    );
+    const exporter = await observed({ yaml: yamlOf(panel, ['servers:', ...servers]) });
+    const condition = mode === 'poll' ? 'polling' : 'streaming';
+    const isBlocked = () =>
+      exporter.value('gameserver_blocked', { server: 'suspended', reason: 'suspended' });
+    await exporter.until('gameserver_exporter_servers', { condition }, 3);
+    await exporter.until('gameserver_blocked', { server: 'suspended', reason: 'suspended' }, 1);
+    // Later lists of the node, too, have the server.
+    const { calls } = panel.record;
+    await eventually(() => expect(panel.record.calls.length).toBeGreaterThan(calls.length + 3));
+    expect(await isBlocked()).toBe(1);
+    const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(loud).toEqual([]);
+  },
+);
+
 it('servers of a node are polled together, also with a key that may only read', async () => {
   const panel = await simulated({ panel: 'calagopus', servers: 40, accountPermissions: ['servers.read'] });
   const servers = panel.servers.map(({ uuid, name }) => `  - { id: ${uuid}, name: ${name}, mode: poll }`);

@@ -165,7 +165,7 @@ describe('the JSON view', () => {
           {
             cause: 'key_address',
             detail: 'This IP address does not have permission',
-            remedy: expect.stringContaining('Create a key that allows the address'),
+            remedy: expect.stringContaining("Create a key that allows the exporter's address"),
           },
         ],
         nodes: [{ node: 'fra-1', up: 1 }, { node: 'fra-2' }, { node: 'fra-3' }],
