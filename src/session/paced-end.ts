@@ -3,19 +3,30 @@
 import type { Duplex } from 'node:stream';
 import type { InTurn } from './connect-pacer.ts';
 
+/** Where Node.js delivers what arrives on a connection of its own; another one has none. */
+interface Native {
+  readonly _handle?: { onread: () => void } | null;
+}
+
 /**
  * From now on, the connection is closed when its turn comes, whatever ends it. The end of the far
  * side ends both: nobody is left who could read a message.
  */
-export function endInTurn(connection: Duplex, inTurn: InTurn): void {
+export function endInTurn(connection: Duplex & Native, inTurn: InTurn): void {
   const close = connection._destroy.bind(connection);
-  connection._destroy = (error, done) => void inTurn(() => close(error, done));
+  connection._destroy = (error, done) => {
+    // Node.js would take the next bytes for an error code, and throw.
+    if (connection._handle) connection._handle.onread = drop;
+    inTurn(() => close(error, done));
+  };
   connection.allowHalfOpen = true;
   // ws would send what is left, end its own side, and wait for that: all of it at once, and most of
   // it twice.
   connection.removeAllListeners('end');
   connection.on('end', destroy);
 }
+
+function drop(): void {}
 
 /** One for all connections: a closure for each would cost memory for every server. */
 function destroy(this: Duplex): void {

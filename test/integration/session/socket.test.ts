@@ -33,6 +33,9 @@ type Reported =
 
 const ORIGIN = 'https://panel.example.com';
 
+/** The first byte of a frame whose kind RFC 6455 reserves. */
+const RESERVED = 0x83;
+
 let clock: ManualClock;
 let server: Server;
 let upgrades: IncomingMessage[];
@@ -461,6 +464,27 @@ describe.each(['directly', 'through a proxy'])('connected %s', (way) => {
       await eventually(() => expect(types()).toEqual(['opened', 'closed']));
       expect(reported[1]).toEqual({ type: 'closed', code: 1006, text: '', oversize: false });
       expect(waiting).toHaveLength(1);
+    });
+
+    it('that comes in its turn drops what the node sends until then', async () => {
+      const waiting: (() => void)[] = [];
+      const thrown: Error[] = [];
+      const note = (error: Error) => thrown.push(error);
+      process.on('uncaughtException', note);
+      const [, ws] = await open({
+        inTurn: (begin) => {
+          waiting.push(begin);
+          return () => undefined;
+        },
+      });
+      upgraded[0]?.write(wireFrame(RESERVED));
+      await eventually(() => expect(waiting).toHaveLength(1));
+      ws.send('late');
+      await settled();
+      for (const begin of waiting) begin();
+      await eventually(() => expect(types()).toEqual(['opened', 'closed']));
+      process.off('uncaughtException', note);
+      expect(thrown).toEqual([]);
     });
   });
 
