@@ -152,6 +152,6 @@ export function isOutdated(
   // which takes long on a busy node: `running` without an uptime came 5.7 s after `stopping`. The
   // run that has started by then doesn't start again, and what has ended isn't running.
   const hasStarted = state === 'starting' && measuredFrom - (uptimeMs || Number.NaN) < statusAt;
-  const hasEnded = state !== 'starting' && uptimeMs === 0;
+  const hasEnded = isOn(state) && state !== 'starting' && uptimeMs === 0;
   return hasStarted || hasEnded || measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }

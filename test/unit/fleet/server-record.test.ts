@@ -335,6 +335,18 @@ describe('a stats frame at the same time as a status', () => {
     },
   );
 
+  it.each<[string, (sample: SampleValues, afterMs: number) => void]>([
+    ['by its next socket', frame],
+    ['by a poll', poll],
+  ])('of a server that has stopped while its socket was closed is accepted %s', (_, seen) => {
+    frame(OFF);
+    for (const status of ['starting', 'running'] as const) hint(status, SECOND);
+    frame(running(100, 5_000));
+    record.interrupted();
+    seen(OFF, 60 * SECOND);
+    expect(record.state).toBe('offline');
+  });
+
   it('that is newer than the status is accepted', () => {
     hint('starting');
     stats('running', SECOND);
