@@ -90,7 +90,7 @@ export function keepStreaming(state: RenewalState, failure: Failure, context: Ma
 
 /** What remains of a socket whose token wasn't renewed, until that is tried again. */
 function streamingWith(state: RenewalState, { problem }: Failure, retryAt: number) {
-  const { next: _, wokenAt: __, ...live } = state;
+  const { next: _, wokenAt: __, failedRenewals: ___, ...live } = state;
   return { ...live, name: 'streaming', problem, dueAt: Math.min(retryAt, state.token.expiresAt) } as const;
 }
 

@@ -99,6 +99,20 @@ describe('a token that was renewed in the second in which the node revoked the p
     expect(machine.done).not.toContain('closeSocket');
   });
 
+  it('is replaced no sooner because an earlier failure of the panel is over', () => {
+    const machine = streaming();
+    machine.fire('due');
+    const failure = { reason: 'no_token', problem: { cause: 'timeout', detail: '' } } as const;
+    machine.dispatch({ type: 'tokenFailed', failure });
+    machine.dispatch({ type: 'wake' }, 1_000);
+    machine.fetched('same second');
+    machine.jwtError(ANSWERED, 20);
+    machine.dispatch({ type: 'wake' }, 20);
+    expect(machine.state.name).toBe('streaming');
+    machine.fire('due');
+    expect(machine.state.name).toBe('renewing');
+  });
+
   it('is dropped if the next one is rejected too', () => {
     const machine = streaming();
     machine.jwtError(WITHHELD);
