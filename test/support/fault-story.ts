@@ -260,7 +260,10 @@ function strange(look: Look, second: number, story: Story) {
   const { oldestS, backS } = boundsOf(story);
   const since = Math.max(0, second - backS);
   const servers = SERVERS.flatMap((server, index) => {
-    const { polls, streams } = isWell(server, faults, since, second);
+    const { streams } = isWell(server, faults, since, second);
+    // One whose socket is tried in vain is polled only WOKEN_S after what it waited for was over.
+    const polledSince = server.mode === 'poll' ? since : Math.max(0, since - WOKEN_S);
+    const { polls } = isWell(server, faults, polledSince, second);
     // At the start, calls of a path that fails take the places of others.
     const isExpected = second < backS ? !during(faults, 0, second) : polls || streams;
     return isExpected && (look.ages[index] ?? 0) > oldestS ? [`${index} of ${server.node}`] : [];
