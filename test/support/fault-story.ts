@@ -83,8 +83,9 @@ const isLimited = ({ effect }: Fault) => effect === 'throttled' || effect === 'l
 
 /** Does the fault concern these calls, or the sockets, of a node? Undefined: of all. */
 function concerns(fault: Fault, part: Hit, node: string | undefined, faults: readonly Fault[]): boolean {
-  const limits = faults.filter((one) => one.effect === 'throttled' && one.on !== fault.on);
-  // A limit of the account, or of two paths, concerns every call.
+  const limits = faults.filter((one) => isLimited(one) && one.on !== fault.on);
+  // A limit of the account, or of two paths, concerns every call: after a pause of the account, one
+  // call tries whether it is over, and a 429 in response, of whatever path, continues the pause.
   const isOfAccount = fault.effect === 'limited' || (fault.effect === 'throttled' && limits.length > 0);
   const isAll = fault.on === undefined || isOfAccount;
   return (isAll ? part !== 'socket' : fault.on === part) && (fault.node === undefined || fault.node === node);
