@@ -70,8 +70,5 @@ export function isOver({ result, endedAt }: PollState, seen: Surroundings): bool
 }
 
 function pollsOutdatedAt(result: PollState['result'], seen: Surroundings): number {
-  if (!('problem' in result)) return NEVER;
-  const { type, problem } = result;
-  const othersAt = type === 'failed' ? seen.recoveredOnNode.get(problem.cause) : undefined;
-  return Math.max(outdatedAt(problem, seen.polls, seen), othersAt ?? NEVER);
+  return 'problem' in result ? outdatedAt(result.problem, seen.polls, seen) : NEVER;
 }

@@ -189,24 +189,32 @@ const since = (changes: Partial<Surroundings['sockets']>) => ({
   sockets: { ...NOTHING_KNOWN.sockets, ...changes },
 });
 
+/** Each cause, of which another server recovered at an instant. */
+const recoveries = (at: number) => new Map(Object.values(CAUSES).map(({ code }) => [code, at]));
+
 /** What can be seen to have happened at an instant. */
 const NEWS = {
   'the panel was cleared': (at: number) => since({ panelJudgedAt: at }),
   'its node was cleared': (at: number) => since({ nodeJudgedAt: at }),
   'the list was read': (at: number) => ({ listedAt: at }),
-  'another server with this refusal works': (at: number) => ({
-    recovered: new Map(Object.values(CAUSES).map(({ code }) => [code, at])),
-  }),
+  'another server with this refusal works': (at: number) => ({ recovered: recoveries(at) }),
+  'another server of its node works again': (at: number) => ({ recoveredOnNode: recoveries(at) }),
 } satisfies Record<string, (at: number) => Partial<Surroundings>>;
 const OF_OTHERS = 'another server with this refusal works';
+const OF_NODE = 'another server of its node works again';
 
 describe('a server that rests tries at once', () => {
   const rows: readonly [string, MachineState, readonly (keyof typeof NEWS)[]][] = [
     ['backs off', STATES['backing off'], ['the panel was cleared', 'its node was cleared']],
     [
+      'backs off because its call failed',
+      { ...STATES['backing off'], problem: { cause: 'connection_cut', detail: 'why' } },
+      ['the panel was cleared', 'its node was cleared', OF_NODE],
+    ],
+    [
       'is refused by its node or because of the key',
       refused('origin'),
-      ['the panel was cleared', 'its node was cleared', OF_OTHERS],
+      ['the panel was cleared', 'its node was cleared', OF_OTHERS, OF_NODE],
     ],
     ['is unknown', refused('not_found'), ['the panel was cleared', OF_OTHERS]],
     ['is refused with 401', refused('unauthorized'), ['the panel was cleared', OF_OTHERS]],
@@ -260,7 +268,7 @@ it('a server that begins fetches a token first while the sockets of its node fai
 });
 
 it.each<[CauseCode, readonly (keyof typeof NEWS)[]]>([
-  ['panel_error', ['the panel was cleared', 'its node was cleared']],
+  ['panel_error', ['the panel was cleared', 'its node was cleared', OF_NODE]],
   ['not_found', ['the panel was cleared', OF_OTHERS]],
 ])('a streaming server whose renewal failed tries again if its reason is over: %s', (cause, reasons) => {
   const problem: Problem = { cause, detail: 'why' };
@@ -306,9 +314,6 @@ describe('polls that failed are due at once', () => {
     ...NEWS,
     'the panel was cleared': (at: number) => ({ polls: since({ panelJudgedAt: at }).sockets }),
     'its node was cleared': (at: number) => ({ polls: since({ nodeJudgedAt: at }).sockets }),
-    'another server of its node works again': (at: number) => ({
-      recoveredOnNode: NEWS[OF_OTHERS](at).recovered,
-    }),
   };
 
   it.each<[CauseCode, readonly (keyof typeof POLL_NEWS)[]]>([
