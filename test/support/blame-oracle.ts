@@ -115,6 +115,9 @@ function endOf(subject: Subject, outage: Outage, ended: BlameState['ended'], now
   return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
 }
 
+/** Later than any instant: servers that are refused for a reason of their own try their node last. */
+const AFTER_OTHERS = 1e15;
+
 /**
  * The server that tries the subject, of those that may: one that streams, of a node none of whose servers failed there, otherwise one
  * that never failed there, otherwise whoever failed least recently, at random among equals; undefined if each is blocked for a reason
@@ -138,11 +141,12 @@ export function trialServer(
   for (const [server, { asked }] of cells[channel]) {
     if ((node !== undefined && asked.node !== node) || !mayTry(server)) continue;
     const { problem, at = 0 } = lastOf(channel, server, cells) ?? {};
-    if (problem !== undefined && isBlockedAlone(problem)) continue;
+    const isBlocked = problem !== undefined && isBlockedAlone(problem);
+    if (isBlocked && node === undefined) continue;
     // The node of a server that streams is not to blame.
     const streams = cells.sockets.get(server)?.last?.streams === true;
     const isWell = problem === undefined && streams && !failing.has(asked.node);
-    const failedAt = isWell ? NEVER : problem === undefined ? -1 : at;
+    const failedAt = isWell ? NEVER : problem === undefined ? -1 : at + (isBlocked ? AFTER_OTHERS : 0);
     if (failedAt > chosenAt) continue;
     equals = failedAt === chosenAt ? equals + 1 : 1;
     if (equals > 1 && random() * equals >= 1) continue;

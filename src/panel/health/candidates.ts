@@ -98,10 +98,13 @@ export class Candidates {
 
   /**
    * Of this node's servers: one that streams, otherwise one that never failed, otherwise the one
-   * whose failure is oldest.
+   * whose failure is oldest. Servers that are refused for a reason of their own come last: if all
+   * are, nobody else can show that the node works again.
    */
   *ofNode(node: string): Generator<string, void, undefined> {
-    for (const { server } of this.#pools.get(node)?.open.inOrder() ?? []) yield server;
+    const pool = this.#pools.get(node);
+    for (const { server } of pool?.open.inOrder() ?? []) yield server;
+    for (const { server } of pool?.blocked.inOrder() ?? []) yield server;
   }
 
   /**

@@ -98,7 +98,18 @@ describe('a trial', () => {
       nodePolls('a'),
       'a2',
     ],
-    ['is none if all are', failing('resources', A.join(' '), 'suspended'), nodePolls('a'), undefined],
+    [
+      'is that of a refused one if all are',
+      failing('resources', A.join(' '), 'suspended'),
+      nodePolls('a'),
+      'a1',
+    ],
+    [
+      'is none of a path if all are',
+      failing('resources', [...A, ...B].join(' '), 'suspended'),
+      pathSubject('resources'),
+      undefined,
+    ],
   ])('%s', (_what, rows, subject, server) => {
     const candidates = candidatesOf(subjectChannel(subject), rows, [...A, ...B]);
     const node = subjectNode(subject);
@@ -134,7 +145,7 @@ describe('a trial', () => {
     expect(new Set(chosen)).toEqual(new Set([...A, ...B]));
   });
 
-  it('is that of a refused server only while it isn’t known whether the panel works, and then the last', () => {
+  it('is that of a refused server only of a node, or while it isn’t known whether the panel works, and then the last', () => {
     const rows: Row[] = [
       ...failing('resources', 'a1 a2 a3', 'suspended'),
       ['resources', 'a4', 'node_silent'],
@@ -142,7 +153,7 @@ describe('a trial', () => {
     const candidates = candidatesOf('resources', rows, A);
     expect([...candidates.ofAll()]).toEqual(['a4']);
     expect([...candidates.ofAll(true)]).toEqual(['a4', 'a1', 'a2', 'a3']);
-    expect([...candidates.ofNode('a')]).toEqual(['a4']);
+    expect([...candidates.ofNode('a')]).toEqual(['a4', 'a1', 'a2', 'a3']);
   });
 
   it('is none of a server that is gone, or of a node that has none', () => {
