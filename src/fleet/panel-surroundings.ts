@@ -51,7 +51,7 @@ export class PanelSurroundings {
         nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodePolls(node)),
       },
       mayConnect: gateway.mayConnect(target.id, node),
-      hasTokenRoom: gateway.hasTokenRoom(target.id),
+      isTokenDelayed: gateway.delaysToken(target.id),
       trial: gateway.socketTrial(target.id),
       recovered: this.#recovered,
       recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,

@@ -118,7 +118,7 @@ export class Gateway {
       random,
       enqueue: trialCalls({
         health: () => this.#health,
-        hasTokenRoom: (server) => this.hasTokenRoom(server),
+        hasTokenRoom: (server) => this.#scheduler.hasTokenRoom(server),
         start: (path, what, call, signal) => this.#held.start(path, what, call, signal),
       }),
       changed: (change) => this.#healthChanged(change),
@@ -221,9 +221,9 @@ export class Gateway {
     return mayConnect(this.#health, server, node);
   }
 
-  /** May another credential call of this server be made now, as far as its own limit is concerned? */
-  hasTokenRoom(server: string): boolean {
-    return this.#scheduler.hasTokenRoom(server);
+  /** Does the server's own limit delay its next call for credentials? */
+  delaysToken(server: string): boolean {
+    return this.#scheduler.delaysToken(server);
   }
 
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */

@@ -27,7 +27,7 @@ export function pollsFrom(state: SessionState, seen: Surroundings): number | und
 /** The same of a server whose socket should stream. */
 function fallbackFrom(
   { machine, sampledAt, waitingSince }: SessionState,
-  { sockets, polls, hasTokenRoom }: Pick<Surroundings, 'sockets' | 'polls' | 'hasTokenRoom'>,
+  { sockets, polls, isTokenDelayed }: Pick<Surroundings, 'sockets' | 'polls' | 'isTokenDelayed'>,
 ): number | undefined {
   const overdueFrom = (sampledAt ?? waitingSince) + FALLBACK_AFTER_MS;
   if (machine.name === 'idle') return undefined;
@@ -38,7 +38,7 @@ function fallbackFrom(
   const isPollHeld = polls.heldBy !== undefined;
   if (refused?.pollable === false) return undefined;
   // While polls are held as well, one would only wait, and start in place of the socket.
-  const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && !hasTokenRoom);
+  const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && isTokenDelayed);
   if (isSocketHeld && !isPollHeld) return NEVER;
   // With a token, it will probably stream at once, and without its data is as old as before.
   if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);

@@ -33,8 +33,8 @@ export interface Surroundings extends PollIntervals {
   readonly polls: WayState;
   /** The sockets of its node work as far as is known, or this server is the one that tries them. */
   readonly mayConnect: boolean;
-  /** The server's own limit allows another call for credentials now. */
-  readonly hasTokenRoom: boolean;
+  /** The server's own limit delays its next call for credentials. */
+  readonly isTokenDelayed: boolean;
   /** This server is the one that tries them, with new credentials if `isFresh`. */
   readonly trial: { readonly isFresh: boolean } | undefined;
   /**
@@ -52,7 +52,7 @@ export const NOTHING_KNOWN = {
   sockets: FREE,
   polls: FREE,
   mayConnect: true,
-  hasTokenRoom: true,
+  isTokenDelayed: false,
   trial: undefined,
   recovered: new Map<CauseCode, number>(),
   recoveredOnNode: new Map<CauseCode, number>(),

@@ -104,8 +104,8 @@ export class FakeGateway implements PanelGateway {
     return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
   }
 
-  hasTokenRoom(): boolean {
-    return true;
+  delaysToken(): boolean {
+    return false;
   }
 
   socketTrial(server: string): SocketTrial | undefined {

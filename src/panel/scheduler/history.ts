@@ -11,6 +11,7 @@ export interface Running extends Started {
 /** A credential call, and when the panel received it: as late as it ended. */
 interface TokenCall {
   at: number;
+  isUnderWay: boolean;
   isRejected: boolean;
 }
 
@@ -30,6 +31,8 @@ export class History {
   readonly #streamed = new Set<string>();
 
   tokensAt = (server: string): readonly number[] => this.#tokens.get(server)?.map(({ at }) => at) ?? [];
+
+  isTokenUnderWay = (server: string): boolean => this.#tokens.get(server)?.at(-1)?.isUnderWay === true;
 
   connecting = (node: string): readonly number[] => [...(this.#connecting.get(node)?.values() ?? [])];
 
@@ -52,6 +55,7 @@ export class History {
     const { token } = running;
     if (token === undefined) return;
     token.at = now;
+    token.isUnderWay = false;
     token.isRejected = isRejected;
   }
 
@@ -111,7 +115,7 @@ export class History {
   }
 
   #tokenCalled(server: string, now: number): TokenCall {
-    const token = { at: now, isRejected: false };
+    const token = { at: now, isUnderWay: true, isRejected: false };
     const before = this.#tokens.get(server) ?? [];
     this.#tokens.delete(server);
     this.#tokens.set(server, [...before, token].slice(-TOKEN_CALLS));

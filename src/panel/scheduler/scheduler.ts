@@ -87,6 +87,11 @@ export class Scheduler {
     return oldest === undefined || oldest + WINDOW_MS <= this.#now;
   }
 
+  /** Does this server's own limit delay its next credential call? Not while one is under way. */
+  delaysToken(server: string): boolean {
+    return !this.hasTokenRoom(server) && !this.#history.isTokenUnderWay(server);
+  }
+
   /**
    * Makes the call when it may start. Rejects with its error, or with the signal's reason as soon
    * as it aborts.

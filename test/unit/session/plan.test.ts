@@ -126,13 +126,13 @@ describe('a server in mode auto', () => {
     ['connecting', AFTER_30_S],
     ['streaming', OFF],
   ])('without room for another token within the minute is polled in place of it: %s', (state, poll) => {
-    expect(plan({ machine: STATES[state] }, { hasTokenRoom: false }).poll).toEqual(poll);
+    expect(plan({ machine: STATES[state] }, { isTokenDelayed: true }).poll).toEqual(poll);
   });
 
   it('that was never sampled is polled in place of a token that its own limit delays', () => {
     const state = { machine: STATES['waiting for its first token'], sampledAt: undefined };
-    expect(plan(state, { hasTokenRoom: false }).poll?.at).toBe(Number.NEGATIVE_INFINITY);
-    expect(plan(state, { hasTokenRoom: false, polls: heldSockets }).poll).toEqual(OFF);
+    expect(plan(state, { isTokenDelayed: true }).poll?.at).toBe(Number.NEGATIVE_INFINITY);
+    expect(plan(state, { isTokenDelayed: true, polls: heldSockets }).poll).toEqual(OFF);
   });
 
   it('that has its token late is polled unless it streams within 5 s', () => {

@@ -434,6 +434,23 @@ describe('the rate', () => {
     expect(world.started()).toEqual(['a', 'a', 'b', 'a']);
   });
 
+  it('doesn’t delay a server’s token that is under way', async () => {
+    const world = scheduled();
+    const delays = () => world.scheduler.delaysToken('a');
+    world.run('a').end.resolve('');
+    const second = world.run('a');
+    await settled(world);
+    expect([world.scheduler.hasTokenRoom('a'), delays()]).toEqual([false, false]);
+    world.run('a');
+    await settled(world);
+    expect(delays()).toBe(false);
+    second.end.resolve('');
+    await settled(world);
+    expect(delays()).toBe(true);
+    await world.clock.advance(WINDOW_MS);
+    expect(delays()).toBe(false);
+  });
+
   it('is that of another account once the key has changed, which doesn’t wait for calls that were rejected', async () => {
     const world = scheduled(2);
     for (let time = 0; time < 2; time += 1) world.run('a').end.reject(REJECTED);
