@@ -221,7 +221,9 @@ export async function expectTruth(story: Story): Promise<Seen> {
   expect(seen.mostCausesPerScope).toBeLessThanOrEqual(1);
   expect(seen.busiestMinute).toBeLessThanOrEqual(limit * 0.8);
   const { blamed, blocked } = seen.at(end);
-  const { streaming } = seen.at(overS + streamsS);
+  // A renewed token whose address is another one moves the socket, which takes a moment.
+  const lately = [0, 1, 2].map((ago) => seen.at(overS + streamsS - ago).streaming);
+  const streaming = Math.max(...lately);
   expect({ blamed, blocked, streaming }).toEqual({ blamed: [], blocked: [], streaming: SOCKETS });
   return seen;
 }
