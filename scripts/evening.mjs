@@ -19,6 +19,9 @@ const RUNBOOKS = 'https://git.example.com/gameserver-exporter/blob/v1.0.0';
 
 const folder = await mkdtemp(join(tmpdir(), 'evening-'));
 const programs = new Set();
+process.once('exit', () => {
+  for (const program of programs) program.kill();
+});
 
 function run(command, args, stdout = 'ignore') {
   const program = spawn(command, args, { cwd: folder, stdio: ['ignore', stdout, 'ignore'] });

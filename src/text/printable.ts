@@ -12,8 +12,8 @@ export const INVISIBLE = String.raw`(?:(?<!\p{Extended_Pictographic}|[#*\d](?=\u
 const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+`, 'gv');
 
 /**
- * The maximum length of external text that is shown, and of what may be, so that the work doesn't
- * depend on the text's length.
+ * The maximum length of external text that is shown, and of the part that is read for that, so that
+ * the work doesn't depend on the text's length.
  */
 const [MAX_SHOWN, MAX_READ] = [200, 1_024];
 

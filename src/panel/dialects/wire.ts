@@ -64,9 +64,9 @@ export function pathPart(id: string): string {
 }
 
 /**
- * The state that a text on the wire stands for. Daemons never send `stopped`: panels write it, with 0 for every
- * number, for a server about which the daemon reports nothing, as they do for one that is off
- * (`StatsTransformer` in their sources).
+ * The state that a text on the wire stands for. Daemons never send `stopped`: panels write it, with
+ * 0 for every number, for a server about which the daemon reports nothing, as they do for one that
+ * is off (`StatsTransformer` in their sources).
  */
 export function parseServerState(word: string): ServerState {
   if (word === 'stopped') return 'offline';
