@@ -69,7 +69,9 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
     case 'renewing': {
       const failedAt = machine.failedRenewals?.at ?? Number.POSITIVE_INFINITY;
       const triedAt = Math.max(failedAt, machine.wokenAt ?? NEVER);
-      return outdatedAt(machine.problem, sockets, seen) > triedAt ? { type: 'wake' } : undefined;
+      // A node is judged again at each of its trials that fails, which is no reason for a call.
+      const way = mayConnect ? sockets : { ...sockets, nodeJudgedAt: NEVER };
+      return outdatedAt(machine.problem, way, seen) > triedAt ? { type: 'wake' } : undefined;
     }
     default:
       return undefined;

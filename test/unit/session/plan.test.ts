@@ -280,6 +280,9 @@ it.each<[CauseCode, readonly (keyof typeof NEWS)[]]>([
       expect(next(machine, at(LATER)), news).toEqual(isReason ? { type: 'wake' } : undefined);
       expect(next(machine, at(FAILED_AT)), news).toBeUndefined();
       expect(next({ ...machine, wokenAt: LATER }, at(LATER)), news).toBeUndefined();
+      const isOver = isReason && news !== 'its node was cleared';
+      const whileBlamed = next(machine, { ...at(LATER), mayConnect: false });
+      expect(whileBlamed, news).toEqual(isOver ? { type: 'wake' } : undefined);
       expect(next(state, at(LATER)), news).toBeUndefined();
     }
   }
