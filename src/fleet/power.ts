@@ -139,7 +139,7 @@ export function isNews(power: Power, { state, source }: Sample, restarted: boole
 
 /** May a sample still show a state that a `status` has ended? */
 export function isOutdated(
-  { ended, statusAt }: Power,
+  { ended, statusAt, isUnbroken }: Power,
   { state, source, uptimeMs, measuredFrom }: Sample,
   restarted: boolean,
 ): boolean {
@@ -150,8 +150,10 @@ export function isOutdated(
   if (!ended.includes(state)) return false;
   // Calagopus' daemon puts in the state that it had when it last got the container's statistics,
   // which takes long on a busy node: `running` without an uptime came 5.7 s after `stopping`. The
-  // run that has started by then doesn't start again, and what has ended isn't running.
+  // run that has started by then doesn't start again, and what has ended isn't running. Without an
+  // unbroken socket, it may run again, and its daemon may have no statistics about it.
   const hasStarted = state === 'starting' && measuredFrom - (uptimeMs || Number.NaN) < statusAt;
-  const hasEnded = isOn(state) && state !== 'starting' && uptimeMs === 0;
+  const isFollowed = isUnbroken && source === 'socket';
+  const hasEnded = isFollowed && isOn(state) && state !== 'starting' && uptimeMs === 0;
   return hasStarted || hasEnded || measuredFrom - statusAt <= STATUS_SETTLES_MS;
 }

@@ -335,16 +335,33 @@ describe('a stats frame at the same time as a status', () => {
     },
   );
 
-  it.each<[string, (sample: SampleValues, afterMs: number) => void]>([
-    ['by its next socket', frame],
-    ['by a poll', poll],
-  ])('of a server that has stopped while its socket was closed is accepted %s', (_, seen) => {
-    frame(OFF);
-    for (const status of ['starting', 'running'] as const) hint(status, SECOND);
-    frame(running(100, 5_000));
-    record.interrupted();
-    seen(OFF, 60 * SECOND);
-    expect(record.state).toBe('offline');
+  describe('of a server whose socket was closed is accepted', () => {
+    const NEXT_SOCKET = (sample: SampleValues) => {
+      record.interrupted();
+      frame(sample, 60 * SECOND);
+    };
+    const POLL = (sample: SampleValues) => poll(sample, 60 * SECOND);
+
+    it.each([
+      ['its next socket', NEXT_SOCKET],
+      ['a poll', POLL],
+    ])('if it has stopped: from %s', (_, seen) => {
+      frame(OFF);
+      for (const status of ['starting', 'running'] as const) hint(status, SECOND);
+      frame(running(100, 5_000));
+      seen(OFF);
+      expect(record.state).toBe('offline');
+    });
+
+    it.each([
+      ['its next socket', NEXT_SOCKET],
+      ['a poll', POLL],
+    ])('if it runs again, without statistics about it: from %s', (_, seen) => {
+      frame(running(100, 5_000));
+      for (const status of ['stopping', 'offline'] as const) hint(status, SECOND);
+      seen({ state: 'running', uptimeMs: 0, memoryBytes: 0, cpuCores: 0 });
+      expect(record.state).toBe('running');
+    });
   });
 
   it('that is newer than the status is accepted', () => {
