@@ -152,7 +152,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await alertmanager.send([...away, ...others, { labels: NODE_DOWN }]);
     await eventually(async () => expect(await inhibited()).toBe(500));
     await eventually(() => expect(firing('GameserverStopped')).toBe(others.length));
-    expect(firing('GameserverNodeDown')).toBe(1);
+    await eventually(() => expect(firing('GameserverNodeDown')).toBe(1));
   });
 
   it('inhibits the alerts of a node whose panel is down, and of its servers', async () => {
@@ -191,7 +191,9 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await alertmanager.send([{ labels: PANEL_DOWN }, ...servers('other'), { labels: elsewhere }]);
     await eventually(() => expect(firing('GameserverStopped')).toBe(501));
     expect(await inhibited()).toBe(0);
-    expect(new Set(pages().map(({ panel }) => panel))).toEqual(new Set(['main', 'other']));
+    await eventually(() =>
+      expect(new Set(pages().map(({ panel }) => panel))).toEqual(new Set(['main', 'other'])),
+    );
   });
 
   it.each([
