@@ -257,6 +257,16 @@ function toldBy(story: Story, second: number): readonly string[] {
   });
 }
 
+/**
+ * How much later than others a server is polled whose socket is tried in vain: it is woken first,
+ * and while calls for tokens hang, each waits for those before it.
+ */
+function polledAfterS({ mode }: (typeof SERVERS)[number], faults: readonly Fault[]): number {
+  if (mode === 'poll') return 0;
+  const hangs = faults.some(({ effect, on }) => effect === 'hang' && on === 'websocket');
+  return WOKEN_S + (hangs ? Math.ceil(SOCKETS / PLACES) * REQUEST_TIMEOUT_S : 0);
+}
+
 /** What of a look isn't due to the faults. */
 function strange(look: Look, second: number, story: Story) {
   const { faults } = story;
@@ -264,11 +274,10 @@ function strange(look: Look, second: number, story: Story) {
   const since = Math.max(0, second - backS);
   const servers = SERVERS.flatMap((server, index) => {
     const { streams } = isWell(server, faults, since, second);
-    // One whose socket is tried in vain is polled only WOKEN_S after what it waited for was over.
-    const polledSince = server.mode === 'poll' ? since : Math.max(0, since - WOKEN_S);
-    const { polls } = isWell(server, faults, polledSince, second);
+    const polledSince = since - polledAfterS(server, faults);
+    const { polls } = isWell(server, faults, Math.max(0, polledSince), second);
     // At the start, calls of a path that fails take the places of others.
-    const isExpected = second < backS ? !during(faults, 0, second) : polls || streams;
+    const isExpected = polledSince < 0 ? streams || !during(faults, 0, second) : polls || streams;
     return isExpected && (look.ages[index] ?? 0) > oldestS ? [`${index} of ${server.node}`] : [];
   });
   const blamed = look.blamed.filter((scope) => !mayBeBlamed(scope, faults, second, backS));

@@ -56,7 +56,7 @@ export interface Start extends Hold {
   readonly why: keyof typeof RULES | undefined;
 }
 
-/** Calls in flight, beside canaries and polls that lost their seats. */
+/** Calls in flight, beside canaries and calls that hang. */
 export const PLACES = 8;
 
 /** Polls in flight of one node. */
@@ -66,8 +66,8 @@ const SEATS_PER_NODE = 4;
 const SEATS_IN_DOUBT = 3;
 
 /**
- * A poll that takes longer gives up its place and its seat, and goes on: one of a dead node hangs
- * for 20 s.
+ * A call that takes longer gives up its place, a poll also its seat, and goes on: a poll of a dead
+ * node hangs for 20 s, and calls of a path that hangs for 25 s.
  */
 export const SEATED_MS = 3_000;
 
@@ -130,6 +130,12 @@ const RULES = {
   token: ({ path, server }, { tokensAt }) => {
     const oldest = path === 'websocket' ? tokensAt(server).at(-TOKEN_CALLS) : undefined;
     return { at: oldest === undefined ? AT_ONCE : oldest + 60_000, gate: 'server' };
+  },
+  /** Calls that hang leave their places to other paths, but not to more of their own. */
+  path: (call, { running }) => {
+    if (call.path === 'resources' || isCanary(call)) return FREE;
+    const ofPath = [...running].filter((one) => one.call.path === call.path && !isCanary(one.call));
+    return { at: ofPath.length < PLACES ? AT_ONCE : NOT_YET, gate: `gate path ${call.path}` };
   },
   seat: (call, traffic, now) => {
     if (call.path !== 'resources' || isCanary(call)) return FREE;

@@ -231,11 +231,10 @@ export class Scheduler {
         if (isPlaced) this.#placed -= places;
         isPlaced = false;
         leave();
-        this.#pollChanged(call);
+        this.#placeLeft(call);
         this.#kick();
       };
-      const isPoll = call.path === 'resources';
-      const cancel = isPoll ? this.#options.clock.schedule(SEATED_MS, leavePlace) : () => undefined;
+      const cancel = this.#options.clock.schedule(SEATED_MS, leavePlace);
       const ended = (settle: () => void, error?: unknown) => {
         this.#history.ended(running, this.#options.isRejected(error), this.#now);
         leavePlace();
@@ -253,11 +252,10 @@ export class Scheduler {
     });
   }
 
-  /** A poll left its seat, or ended. */
-  #pollChanged({ path, node }: Call): void {
-    if (path !== 'resources') return;
-    this.#lines.opened('gate doubt');
-    this.#lines.nodeChanged(node());
+  /** A call left its place, or ended. */
+  #placeLeft({ path, node }: Call): void {
+    this.#lines.opened(path === 'resources' ? 'gate doubt' : `gate path ${path}`);
+    if (path === 'resources') this.#lines.nodeChanged(node());
   }
 
   /** Something changed: starts the calls that may start now. */

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
+import { SEATED_MS } from '../../../../src/panel/scheduler/rules.ts';
 import { Scheduler, type SchedulerOptions } from '../../../../src/panel/scheduler/scheduler.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { nodeSockets, type Path, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
@@ -432,6 +433,19 @@ describe('the rate', () => {
     ]);
     await world.clock.advance(WINDOW_MS);
     expect(world.started()).toEqual(['a', 'a', 'b', 'a']);
+  });
+
+  it('lets calls of other paths start while those of a path hang, and no more than eight of that path', async () => {
+    const world = scheduled();
+    const hanging = Array.from({ length: 9 }, (_, index) => world.run(`token ${index}`));
+    world.run('poll', { path: 'resources' });
+    await settled(world);
+    expect(world.started()).toHaveLength(8);
+    await world.clock.advance(SEATED_MS);
+    expect(world.started().slice(8)).toEqual(['poll']);
+    hanging[0]?.end.resolve('');
+    await settled(world);
+    expect(world.started().slice(8)).toEqual(['poll', 'token 8']);
   });
 
   it('doesn’t delay a server’s token that is under way', async () => {
