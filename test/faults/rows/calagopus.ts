@@ -62,19 +62,20 @@ function arrange(fault: Pick<RestFault, 'kind' | 'times'> & Partial<RestFault>):
 }
 
 const LIST_FAULTS = [
-  ['that hangs', { kind: 'hang' }, 0, 'node_silent', /no response/],
+  ['that hangs', { kind: 'hang' }, 0, 'node_silent', 'node_silent', /no response/],
   [
     'answered with 500',
     { kind: 'refuse', status: 500, detail: 'internal server error' },
     500,
     'node_error',
+    'panel_error',
     /\/resources returned 500/,
   ],
-] as const satisfies readonly (readonly [string, Partial<RestFault>, number, CauseCode, RegExp])[];
+] as const satisfies readonly (readonly [string, Partial<RestFault>, number, CauseCode, CauseCode, RegExp])[];
 
 /** The panel gets the responses for a node's list, and for each of its servers, from the node at once. */
 const NODE_ROWS = LIST_FAULTS.map(
-  ([what, fault, status, cause, log]): FaultRow => ({
+  ([what, fault, status, cause, causeOfCall, log]): FaultRow => ({
     name: `Calagopus: a node's list ${what}, as do calls for its servers`,
     scene: TWO_NODES,
     arrange: arrange(fault),
@@ -87,6 +88,7 @@ const NODE_ROWS = LIST_FAULTS.map(
       expectOtherNodePolledTogether(scraped, scene);
     },
     cause,
+    causeOfCall,
     log,
     lift: ({ panel }) => panel.clearFaults(),
     after: POLLED,
