@@ -1,4 +1,5 @@
-// The problem of a panel, a path, a node or the consoles, from that of one server's call.
+// What the problem of one server says about its panel, path, node or consoles. Who is blamed is
+// decided in panel/health/suspicion.ts.
 
 import type { Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
