@@ -64,6 +64,11 @@ export const NOTHING_SEEN = {
   statusAt: Number.NEGATIVE_INFINITY,
   starts: 0,
   startedAt: Number.NEGATIVE_INFINITY,
+  /**
+   * The last start was that of a state, and no uptime has shown yet when the server's process began:
+   * before that, a daemon may download its image for minutes.
+   */
+  awaitsUptime: false,
   /** The earliest instant at which the server was last seen off. */
   offSeenFrom: Number.NEGATIVE_INFINITY,
   /** The server was seen off, and the start that ends this has not been counted yet. */

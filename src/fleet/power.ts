@@ -78,7 +78,7 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
   const isProof = isPoll || (source === 'status' && state === 'starting' && before.owesStart);
   const from = isProof && isOff(known) ? known : previous;
   const isBegun = state === 'starting' && from !== 'unknown' && from !== state;
-  if (isBegun || (state === 'running' && isOff(from))) power = started(power, at);
+  if (isBegun || (state === 'running' && isOff(from))) power = { ...started(power, at), awaitsUptime: true };
   const next = {
     ...power,
     state,
@@ -117,6 +117,8 @@ function afterUptime(
   if (uptimeMs === 0) return power;
   const startedAt = at - uptimeMs;
   const isNew = startedAt > power.startedAt + SAME_START_MS;
+  if (power.awaitsUptime && !owesStart && startedAt >= power.startedAt - START_JITTER_MS)
+    return { ...power, awaitsUptime: false, startedAt };
   const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= power.offSeenFrom;
   // It was running when it was seen off.
   if (!isNew || !(restarted || (owesStart && beganWhileOff)))
@@ -128,13 +130,21 @@ function afterUptime(
 }
 
 function started(power: Power, at: number): Power {
-  return { ...power, owesStart: false, startedAt: at, starts: power.starts + 1, isRestartAborted: false };
+  return {
+    ...power,
+    owesStart: false,
+    awaitsUptime: false,
+    startedAt: at,
+    starts: power.starts + 1,
+    isRestartAborted: false,
+  };
 }
 
 /** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
 export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
-  return !isAsBefore || restarted || power.owesStart || power.isRestored || isOff(power.state);
+  const isAwaited = power.owesStart || power.awaitsUptime;
+  return !isAsBefore || restarted || isAwaited || power.isRestored || isOff(power.state);
 }
 
 /** May a sample still show a state that a `status` has ended? */

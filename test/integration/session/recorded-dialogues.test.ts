@@ -68,6 +68,17 @@ const DIALOGUES: readonly (readonly [name: string, SocketCodec, Result])[] = [
     },
   ],
   [
+    `${CALAGOPUS}/restart-on-a-busy-node`,
+    CALAGOPUS_SOCKET,
+    {
+      states: ['running', 'stopping', 'offline', 'starting', 'running'],
+      starts: 1,
+      stops: { requested: 1 },
+      memoryBytes: 11_108_352,
+      receivedBytes: 2_576,
+    },
+  ],
+  [
     // This daemon doesn't say that somebody requested it, nor anything else.
     `${CALAGOPUS}/kill`,
     CALAGOPUS_SOCKET,

@@ -364,6 +364,25 @@ describe('a stats frame at the same time as a status', () => {
     });
   });
 
+  it('with the first uptime of a run belongs to the start before it, however long an image took to arrive', () => {
+    frame(running(100, 5_000));
+    for (const status of ['stopping', 'offline', 'starting'] as const) hint(status, SECOND);
+    frame({ state: 'starting', uptimeMs: 0 }, SECOND);
+    frame({ state: 'starting', uptimeMs: 11 }, 27 * SECOND);
+    hint('running', SECOND);
+    frame(running(5, 5_000), 4 * SECOND);
+    expect([record.starts, stops()]).toEqual([1, 0]);
+    frame(running(2, 5_000), 60 * SECOND);
+    expect([record.starts, stops()]).toEqual([2, 1]);
+  });
+
+  it('with an uptime after another end is another start, although the run before never had one', () => {
+    frame(running(100, 5_000));
+    for (const status of ['stopping', 'offline', 'starting', 'offline'] as const) hint(status, SECOND);
+    frame(running(3, 5_000), 60 * SECOND);
+    expect([record.starts, record.state]).toEqual([2, 'running']);
+  });
+
   it('that is newer than the status is accepted', () => {
     hint('starting');
     stats('running', SECOND);
