@@ -1,4 +1,7 @@
-/** Calls that are due: thousands of timers may end at once, and take several turns of the event loop. */
+/**
+ * Calls that are due: thousands of timers may end at once, and take several turns of the event
+ * loop.
+ */
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 
 /** A call that was scheduled. */

@@ -12,8 +12,8 @@ export const SATURATED_WINDOW_SECONDS = 600;
 
 /**
  * A server stops repeatedly after three crashes within an hour, or, if it is expected to run, after
- * five stops that nobody requested. The reason for a polled server's stop is unknown, so it may have
- * been a restart by a person.
+ * five stops that nobody requested. The reason for a polled server's stop is unknown, so it may
+ * have been a restart by a person.
  */
 export const LOOP_SECONDS = 3_600;
 export const LOOP_CRASHES = 3;

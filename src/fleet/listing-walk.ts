@@ -25,7 +25,9 @@ const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 /** With more servers, pieces of work about all of them have a turn each. */
 const MANY_SERVERS = 1_000;
 
-/** Between two pieces of work about all servers, of which each takes milliseconds if they are many. */
+/**
+ * Between two pieces of work about all servers, of which each takes milliseconds if they are many.
+ */
 export async function restIfMany(servers: { readonly length: number }): Promise<void> {
   if (servers.length > MANY_SERVERS) await afterEvents();
 }

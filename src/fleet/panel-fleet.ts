@@ -250,7 +250,9 @@ export class PanelFleet {
     this.#followNeeds();
   }
 
-  /** The servers of each path. One pass: each look at thousands of descriptions takes milliseconds. */
+  /**
+   * The servers of each path. One pass: each look at thousands of descriptions takes milliseconds.
+   */
   #asked() {
     const { backups, schedules } = this.#lists;
     const none = () => new Map<string, ServerRecord>();

@@ -65,8 +65,8 @@ export const NOTHING_SEEN = {
   starts: 0,
   startedAt: Number.NEGATIVE_INFINITY,
   /**
-   * The last start was that of a state, and no uptime has shown yet when the server's process began:
-   * before that, a daemon may download its image for minutes.
+   * The last start was that of a state, and no uptime has shown yet when the server's process
+   * began: before that, a daemon may download its image for minutes.
    */
   awaitsUptime: false,
   /** The earliest instant at which the server was last seen off. */

@@ -95,7 +95,9 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
 /** A server that runs should run until someone stops it. */
 const AS_EXPECTED = { isExpected: true, exitedAt: Number.NaN };
 
-/** Remembers which states events ended, until one begins them again: a sample may still show them. */
+/**
+ * Remembers which states events ended, until one begins them again: a sample may still show them.
+ */
 function afterStatus(power: Power, state: ServerState, at: number): Power {
   // The `stats` frame may also have been first.
   if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;

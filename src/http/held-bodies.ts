@@ -1,4 +1,5 @@
-// The bodies of responses in flight, which occupy a bounded amount of memory however slowly they are read.
+// The bodies of responses in flight, which occupy a bounded amount of memory however slowly they
+// are read.
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';

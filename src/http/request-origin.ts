@@ -1,4 +1,5 @@
-// Whether a request that changes something comes from where it claims to: not from another site's page.
+// Whether a request that changes something comes from where it claims to: not from another site's
+// page.
 import { isIP } from 'node:net';
 
 /**

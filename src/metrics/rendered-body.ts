@@ -64,8 +64,8 @@ async function copy(pieces: AsyncIterable<Buffer>): Promise<readonly Uint8Array[
 
 /**
  * Size of the buffer for encoded text. After each piece is compressed, the next waits for a turn of
- * the event loop: in pieces of 256 KiB, the slowest scrape of 2,000 servers took 3.4 to 4.5 times as
- * long while sockets reconnected as in calm.
+ * the event loop: in pieces of 256 KiB, the slowest scrape of 2,000 servers took 3.4 to 4.5 times
+ * as long while sockets reconnected as in calm.
  */
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -4,7 +4,9 @@ import type { FleetReading } from '../domain/reading.ts';
 import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
 import type { Walk } from './slices.ts';
 
-/** Numbers of servers by panel and by word, which are 0 for every word of every configured panel. */
+/**
+ * Numbers of servers by panel and by word, which are 0 for every word of every configured panel.
+ */
 type Counts = ReadonlyMap<string, Map<string, number>>;
 
 export interface ServerCounts {

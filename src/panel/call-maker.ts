@@ -39,7 +39,9 @@ export class CallMaker {
     this.#beginnings += 1;
   }
 
-  /** Resolves with the decoded response; rejects with a `PanelError`, or with the signal's reason. */
+  /**
+   * Resolves with the decoded response; rejects with a `PanelError`, or with the signal's reason.
+   */
   async make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
     const { clock, api } = this.#options;
     const { path, server } = call;

@@ -42,7 +42,10 @@ export interface RateForm {
   readonly scope: 'account' | 'address';
   /** Within this time, as many calls are allowed as the response's header says. */
   readonly windowMs: number;
-  /** When no call may be made, if the panel's count begins anew only after a window without calls at its end. */
+  /**
+   * When no call may be made, if the panel's count begins anew only after a window without calls at
+   * its end.
+   */
   readonly quiet?: Quiet;
   /**
    * The limit of an unchanged installation, in calls per minute, for panels that report theirs

@@ -1,4 +1,6 @@
-/** The calls that a panel's fleet asks for, each made when nothing holds it, and again after pauses. */
+/**
+ * The calls that a panel's fleet asks for, each made when nothing holds it, and again after pauses.
+ */
 import type { Clock } from '../domain/time.ts';
 import type { PanelApi } from './api.ts';
 import type { CallMaker } from './call-maker.ts';

@@ -1,4 +1,7 @@
-/** The polls of a node's servers, which share lists of its servers' resources where the panel has those. */
+/**
+ * The polls of a node's servers, which share lists of its servers' resources where the panel has
+ * those.
+ */
 import { type Clock, NEVER } from '../domain/time.ts';
 import { untilAborted } from '../domain/waits.ts';
 import type { Resources, ServerAddress } from './dialect.ts';
@@ -9,7 +12,10 @@ const MIN_SERVERS = 3;
 /** A server that was polled this recently counts as one that is polled. */
 const POLLED_MS = 60_000;
 
-/** A list is used for as long: panels cache what they know of a node, so another would hold the same. */
+/**
+ * A list is used for as long: panels cache what they know of a node, so another would hold the
+ * same.
+ */
 export const LIST_MS = 10_000;
 
 /** After a list failed, the node's servers are polled one by one for as long. */

@@ -121,7 +121,9 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
   });
 }
 
-/** Limits each attempt to connect by the clock: undici's own timeout would use the machine's time. */
+/**
+ * Limits each attempt to connect by the clock: undici's own timeout would use the machine's time.
+ */
 function inTime(
   connect: buildConnector.connector,
   clock: Clock,

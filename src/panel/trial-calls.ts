@@ -7,7 +7,9 @@ import type { Path } from './subjects.ts';
 
 export interface TrialCallsOptions {
   readonly health: () => Pick<Health, 'asked' | 'last'>;
-  /** May another credential call of this server be made now, as far as its own limit is concerned? */
+  /**
+   * May another credential call of this server be made now, as far as its own limit is concerned?
+   */
   readonly hasTokenRoom: (server: string) => boolean;
   /** Makes the call as soon as nothing holds it. */
   readonly start: (

@@ -42,7 +42,9 @@ export class Streamer implements SocketListener, FrameHandler {
   #cancelTimer: Cancel | undefined;
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
-  /** Has, or waits for, a place among the sockets of the daemon that open, or its turn to connect. */
+  /**
+   * Has, or waits for, a place among the sockets of the daemon that open, or its turn to connect.
+   */
   #leaveRoom: Cancel | undefined;
   /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
   #lastStatsAt = 0;

@@ -19,7 +19,10 @@ import type {
 } from './schema.ts';
 import type { SettingsChange, SimulatorSettings } from './settings.ts';
 
-/** Options for a simulated panel; any setting may be given, and most can be changed later with `set`. */
+/**
+ * Options for a simulated panel; any setting may be given, and most can be changed later with
+ * `set`.
+ */
 export interface SimulatorOptions extends Partial<SimulatorSettings> {
   /**
    * The panel's addresses, whose ports its first node shares; its second one has ports of its own.
@@ -29,7 +32,9 @@ export interface SimulatorOptions extends Partial<SimulatorSettings> {
   readonly listen?: readonly Place[];
   /** The control endpoint's port. Default 0. */
   readonly controlPort?: number;
-  /** The hosts on which the control endpoint listens; undefined is every address. Default 127.0.0.1. */
+  /**
+   * The hosts on which the control endpoint listens; undefined is every address. Default 127.0.0.1.
+   */
   readonly controlHosts?: readonly (string | undefined)[];
   /** The number of servers, or their specs. Default `DEMO_SERVERS`. */
   readonly servers?: number | readonly ServerSpec[];
@@ -57,7 +62,10 @@ export interface ServerInfo {
   readonly gamePort: number | undefined;
 }
 
-/** A running simulated panel. `server` arguments take a UUID, a short id or a name; an unknown one throws. */
+/**
+ * A running simulated panel. `server` arguments take a UUID, a short id or a name; an unknown one
+ * throws.
+ */
 export interface Simulator {
   /** The panel's base URL, as configured in a client; no trailing slash. */
   readonly url: string;
@@ -89,7 +97,10 @@ export interface Simulator {
    * servers with `crashEveryMs`.
    */
   crash(server: string, exit?: ExitState): void;
-  /** Fills a server's disk: the daemon reports it and, after `stopsAfterMs` (default 0), stops the server. */
+  /**
+   * Fills a server's disk: the daemon reports it and, after `stopsAfterMs` (default 0), stops the
+   * server.
+   */
   fillDisk(server: string, stopsAfterMs?: number): void;
   /**
    * Makes a server's next starts fail, no matter who requests them: `starting`, then after
@@ -114,7 +125,9 @@ export interface Simulator {
   unsuspend(server: string): void;
   /** Sets the state for which the panel responds with 409, without touching sockets. */
   setConflict(server: string, conflict: Conflict | undefined): void;
-  /** Takes a server's node down: no sockets, and resources according to the setting `unreachable`. */
+  /**
+   * Takes a server's node down: no sockets, and resources according to the setting `unreachable`.
+   */
   setNodeDown(server: string, down: boolean): void;
   /**
    * Completes a backup of a server: it appears in the panel's list, and sockets with the permission

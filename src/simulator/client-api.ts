@@ -38,7 +38,9 @@ export interface ClientApiHost {
   readonly tokenKey: Uint8Array;
   /** Aborts when the panel stops, so that nothing keeps waiting. */
   readonly stopped: AbortSignal;
-  /** The base URL of a node's socket addresses for a client that reached the panel at `host:port`. */
+  /**
+   * The base URL of a node's socket addresses for a client that reached the panel at `host:port`.
+   */
   nodeSocketUrl(node: 0 | 1, reachedAt: string | undefined): string;
 }
 
@@ -61,7 +63,9 @@ const ADMIN_PERMISSIONS = ['admin.websocket.errors', 'admin.websocket.install', 
 /** The panel's client API as a Hono application. */
 export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  /** A route of one server; Hydrodactyl has most of them only below the name of the server's daemon. */
+  /**
+   * A route of one server; Hydrodactyl has most of them only below the name of the server's daemon.
+   */
   const serverRoute =
     (endpoint: PanelEndpoint | 'other', needsDaemon: boolean, handle: ServerHandler) =>
     (context: ApiContext) => {

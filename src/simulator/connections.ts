@@ -7,7 +7,9 @@ import type { Server, Socket } from 'node:net';
 export class Connections {
   readonly #open = new Set<Socket>();
 
-  /** A client may disconnect at any moment, even during a stalled upgrade: its errors mean nothing. */
+  /**
+   * A client may disconnect at any moment, even during a stalled upgrade: its errors mean nothing.
+   */
   add(socket: Socket): void {
     this.#open.add(socket);
     socket.on('error', () => socket.destroy());

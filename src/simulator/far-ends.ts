@@ -1,4 +1,6 @@
-/** What distinguishes the panels and daemons that can be simulated, beyond their paths and shapes. */
+/**
+ * What distinguishes the panels and daemons that can be simulated, beyond their paths and shapes.
+ */
 import type { LimitForm } from './rate-window.ts';
 import type { PanelKind } from './schema.ts';
 

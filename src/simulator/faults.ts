@@ -65,7 +65,9 @@ export class Faults {
     return this.#isLasting('frozen-stats', server);
   }
 
-  /** Whether each of this server's statuses is followed by a `stats` frame with the previous state. */
+  /**
+   * Whether each of this server's statuses is followed by a `stats` frame with the previous state.
+   */
   isLate(server: FaultyServer): boolean {
     return this.#isLasting('late-stats', server);
   }

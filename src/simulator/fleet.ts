@@ -62,7 +62,10 @@ const FAILED_START: ExitState = { code: 1 };
 
 /** The number of lines that `send logs` returns. */
 const LOG_LINES = 150;
-/** Servers that print more lines per second than this print in every slice rather than once per tick. */
+/**
+ * Servers that print more lines per second than this print in every slice rather than once per
+ * tick.
+ */
 const SMOOTH_FROM_LINES_PER_SECOND = 5;
 
 /** The servers, their autonomous behavior, and their subscribers. */
@@ -110,7 +113,10 @@ export class SimulatedFleet {
     return [...this.#byUuid.values()];
   }
 
-  /** Adds a server; throws if its UUID or name is taken. A duplicate short id refers to the older server. */
+  /**
+   * Adds a server; throws if its UUID or name is taken. A duplicate short id refers to the older
+   * server.
+   */
   add(spec: ServerSpec): SimulatedServer {
     // Consecutive numbers would give similar seeds; the multiplier spreads them.
     const seed = this.#seed + Math.imul(++this.#added, 0x01000193);
@@ -304,7 +310,10 @@ function cancelAll(server: SimulatedServer): void {
 const SLICES = 20;
 const SHORTEST_SLICE_MS = 5;
 
-/** Visits every item once per interval with one timer, spread over the interval to distribute the load. */
+/**
+ * Visits every item once per interval with one timer, spread over the interval to distribute the
+ * load.
+ */
 export class Ticker<Item> {
   readonly intervalMs: number;
   readonly #clock: Clock;

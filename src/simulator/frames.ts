@@ -88,7 +88,9 @@ export interface FrameBudget {
 export interface FrameVerdict {
   readonly budget: FrameBudget;
   readonly accepted: boolean;
-  /** Whether this is the first dropped frame of an episode; the peer is notified only of that one. */
+  /**
+   * Whether this is the first dropped frame of an episode; the peer is notified only of that one.
+   */
   readonly notify: boolean;
   /** Whether this frame would have crashed a real daemon. */
   readonly crashing: boolean;
@@ -98,7 +100,9 @@ export function newFrameBudget({ burst }: FrameLimits, now: number): FrameBudget
   return { tokens: burst, at: now, recent: [], throttled: new Set() };
 }
 
-/** Accepts or drops one frame: one token bucket per socket, one throttling episode per event name. */
+/**
+ * Accepts or drops one frame: one token bucket per socket, one throttling episode per event name.
+ */
 export function admitFrame(
   budget: FrameBudget,
   event: string,

@@ -5,7 +5,10 @@ import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
 import type { GameState, PowerCommand, UsagePin } from './schema.ts';
 
-/** A server's resource usage; counters start at the server's start, and 100 in `cpuAbsolute` is one core. */
+/**
+ * A server's resource usage; counters start at the server's start, and 100 in `cpuAbsolute` is one
+ * core.
+ */
 export interface GameUsage {
   readonly memoryBytes: number;
   readonly memoryLimitBytes: number;

@@ -119,7 +119,9 @@ export class ApiGate {
       : undefined;
   }
 
-  /** What responds before the limit is checked, in this order; its responses don't show the limit. */
+  /**
+   * What responds before the limit is checked, in this order; its responses don't show the limit.
+   */
   #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const refuse = (status: number, detail?: string, code?: string) =>
@@ -245,7 +247,8 @@ export class ApiGate {
         break;
     }
     context.env.incoming.socket.destroy();
-    // Never sent, because the connection is closed; it must not count as a response in the record either.
+    // Never sent, because the connection is closed; it must not count as a response in the record
+    // either.
     return new Response(null, { status: 500 });
   }
 }
@@ -253,7 +256,10 @@ export class ApiGate {
 /** "Bearer " and a key (`UserApiKey` in shared/src/models/user_api_key.rs of calagopus/panel). */
 const CALAGOPUS_HEADER_LENGTH = 55;
 
-/** The only response of Calagopus that shows the limit, which is that of its window (shared/src/cache.rs). */
+/**
+ * The only response of Calagopus that shows the limit, which is that of its window
+ * (shared/src/cache.rs).
+ */
 function tooManyInTexts({ resetMs, remaining }: RateVerdict, limit: number, clock: Clock): SimulatedAnswer {
   const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
   const answer = textsRefusal(429, `you are ratelimited, retry in ${seconds}s`);

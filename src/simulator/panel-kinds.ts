@@ -195,7 +195,9 @@ export function backupDocument(kind: PanelKind, backup: BackupSpec): object {
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** The identifier that newer panels give a server besides the short one: its UUID's bytes in base32. */
+/**
+ * The identifier that newer panels give a server besides the short one: its UUID's bytes in base32.
+ */
 function serverIdentifier(uuid: string): string {
   const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0'));

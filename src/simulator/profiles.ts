@@ -2,7 +2,9 @@
 
 import type { ProfileName, ServerSpec } from './schema.ts';
 
-/** The resource usage of a running server; rates are in bytes per second, CPU in percent of a core. */
+/**
+ * The resource usage of a running server; rates are in bytes per second, CPU in percent of a core.
+ */
 export interface ServerProfile {
   readonly startsRunning: boolean;
   readonly cpu: number;

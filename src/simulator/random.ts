@@ -3,7 +3,8 @@ export type Random = () => number;
 
 /** A small seeded generator, because a simulated fleet must behave the same in every test run. */
 export function seededRandom(seed: number): Random {
-  // An additive sequence with a 32-bit avalanche: sufficient for test data, with a single word of state.
+  // An additive sequence with a 32-bit avalanche: sufficient for test data, with a single word of
+  // state.
   let state = seed >>> 0;
   return () => {
     state = (state + 0x9e3779b9) >>> 0;

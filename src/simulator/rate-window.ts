@@ -19,9 +19,9 @@ export interface RateVerdict {
 export interface LimitForm {
   readonly windowMs: number;
   /**
-   * A call in so many of a window's last milliseconds makes the count go on for another window. Such
-   * panels also count in whole seconds, count the calls that they refuse, and refuse the last call
-   * of the limit.
+   * A call in so many of a window's last milliseconds makes the count go on for another window.
+   * Such panels also count in whole seconds, count the calls that they refuse, and refuse the last
+   * call of the limit.
    */
   readonly carryMs?: number;
 }

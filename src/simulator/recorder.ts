@@ -13,12 +13,16 @@ export interface FrameRecord {
   readonly accepted: boolean;
 }
 
-/** One REST call. `status` is 0 until there is a response; calls that hang or are dropped keep it. */
+/**
+ * One REST call. `status` is 0 until there is a response; calls that hang or are dropped keep it.
+ */
 export interface CallRecord {
   /** Arrival, in milliseconds of the simulator's clock. */
   readonly at: number;
   readonly endpoint: PanelEndpoint | 'other';
-  /** The server's UUID, or the requested id if there is no such server; absent for the server list. */
+  /**
+   * The server's UUID, or the requested id if there is no such server; absent for the server list.
+   */
   readonly server?: string | undefined;
   /** The name of the server's node, or of the one whose servers are listed. */
   readonly node?: string | undefined;
@@ -34,7 +38,9 @@ export interface SocketRecord {
   /** The number of sockets ever opened. */
   readonly opened: number;
   readonly pings: number;
-  /** The code of the last close initiated by a client; 1005 without a code, 1006 without a frame. */
+  /**
+   * The code of the last close initiated by a client; 1005 without a code, 1006 without a frame.
+   */
   readonly lastCloseCode: number | undefined;
 }
 

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 
-// One schema defines both the types of the in-process API and the validation of the control endpoint.
+// One schema defines both the types of the in-process API and the validation of the control
+// endpoint.
 
 const count = z.int().min(0);
 const positive = z.number().positive();
@@ -33,7 +34,9 @@ export const profileNameSchema = z.enum([
   'chatty',
 ]);
 
-/** Why a server can't be used; the panel responds with 409, except after a failed reinstallation. */
+/**
+ * Why a server can't be used; the panel responds with 409, except after a failed reinstallation.
+ */
 export const conflictSchema = z.enum([
   'suspended',
   'installing',
@@ -95,7 +98,10 @@ export const serverSpecSchema = z.strictObject({
   limits: wireLimitsSchema.optional(),
   node: z.string().optional(),
   egg: z.string().optional(),
-  /** Whether the key's account is this server's owner; if false, only an administrator has access to it. */
+  /**
+   * Whether the key's account is this server's owner; if false, only an administrator has access to
+   * it.
+   */
   owned: z.boolean().optional(),
   /** Only Hydrodactyl has more than one. */
   daemonType: daemonTypeSchema.optional(),

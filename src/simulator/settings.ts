@@ -120,7 +120,9 @@ const DEFAULTS_OF: Readonly<Partial<Record<PanelKind, SettingsChange>>> = {
   calagopus: { daemon: 'calagopus', rateLimitPerMinute: 720, websocketLimitPerMinute: 0, statsDiskIo: false },
 };
 
-/** The settings in a simulator's options, with defaults for the rest; throws if one is out of range. */
+/**
+ * The settings in a simulator's options, with defaults for the rest; throws if one is out of range.
+ */
 export function initialSettings(options: SettingsChange): SimulatorSettings {
   const given = Object.entries(options).filter(
     ([key, value]) => key in DEFAULT_SETTINGS && value !== undefined,

@@ -1,4 +1,7 @@
-/** Calagopus' dialect; facts from calagopus/panel and calagopus/wings, whose files the decoders name. */
+/**
+ * Calagopus' dialect; facts from calagopus/panel and calagopus/wings, whose files the decoders
+ * name.
+ */
 import type { Dialect, Requested } from '../dialect.ts';
 import { isOwnBody, readRefusal, refusalCause } from './calagopus/refusals.ts';
 import {
@@ -29,8 +32,8 @@ const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
 const RATE = { calls: 360, windowMs: 30_000 };
 
 /**
- * A panel with Redis counts on, for another window, if a call comes in a window's last 2 s, which are
- * whole seconds of its clock (shared/src/cache.rs). A second more is for the way of a call.
+ * A panel with Redis counts on, for another window, if a call comes in a window's last 2 s, which
+ * are whole seconds of its clock (shared/src/cache.rs). A second more is for the way of a call.
  */
 const QUIET = { fromMs: 26_000, untilMs: 31_000 };
 
@@ -39,7 +42,10 @@ export const CALAGOPUS: Dialect = {
   requests: {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
     resources: (what) => ({ path: `${serverPath(what)}/resources`, decode: decodeResources }),
-    /** Pages of the account's servers and of the others take turns where all are wanted: no list has both. */
+    /**
+     * Pages of the account's servers and of the others take turns where all are wanted: no list has
+     * both.
+     */
     listing: ({ page = 1, perPage = 1, type }) => {
       const isAll = type === 'admin-all';
       const isOther = type === 'admin' || (isAll && page % 2 === 0);

@@ -57,7 +57,9 @@ export const HYDRODACTYL_FACTS = {
   daemons: ['wings', 'elytra'],
 } as const satisfies DialectFacts;
 
-/** It has no application API, and gives everybody who may see a server its console's credentials. */
+/**
+ * It has no application API, and gives everybody who may see a server its console's credentials.
+ */
 export const CALAGOPUS_FACTS = {
   name: 'calagopus',
   panels: ['Calagopus'],

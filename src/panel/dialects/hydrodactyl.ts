@@ -1,4 +1,7 @@
-/** Hydrodactyl's dialect: Pterodactyl's with the daemon of a server in the paths of most of its endpoints. */
+/**
+ * Hydrodactyl's dialect: Pterodactyl's with the daemon of a server in the paths of most of its
+ * endpoints.
+ */
 import type { Dialect, ErrorBody, Requested } from '../dialect.ts';
 import { HYDRODACTYL_FACTS } from './facts.ts';
 import { PTERODACTYL, requestsBelow } from './pterodactyl.ts';

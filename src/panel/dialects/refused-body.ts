@@ -1,4 +1,7 @@
-/** Reads the body of a refused call, whoever sent it: the panel, a proxy, a bot check or a web server. */
+/**
+ * Reads the body of a refused call, whoever sent it: the panel, a proxy, a bot check or a web
+ * server.
+ */
 import { printable } from '../../text/printable.ts';
 import type { ErrorBody } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './wire.ts';
@@ -6,7 +9,9 @@ import { asFields, asText, type Fields, parseJson } from './wire.ts';
 /** A page's title is near its start; the rest isn't scanned. */
 const MAX_SCANNED = 4_096;
 
-/** `own` reads a JSON object in a form of the panel's own; undefined if it is none. Never throws. */
+/**
+ * `own` reads a JSON object in a form of the panel's own; undefined if it is none. Never throws.
+ */
 export function readBody(
   text: string,
   contentType: string,

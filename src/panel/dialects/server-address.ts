@@ -40,7 +40,9 @@ const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 /** Addresses that stand for all addresses of a machine. */
 const UNSPECIFIED = addresses('0.0.0.0/8', '::/128');
 
-/** The same, and addresses at which a game server can be reached only within one network segment. */
+/**
+ * The same, and addresses at which a game server can be reached only within one network segment.
+ */
 const UNREACHABLE = addresses('0.0.0.0/8', '::/128', '169.254.0.0/16', 'fe80::/10');
 
 function isHost(value: unknown): value is string {

@@ -60,8 +60,8 @@ export function withTrial(outage: Outage, server: string, now: number): Outage {
 }
 
 /**
- * The outage, blamed from now on if enough trials have failed: this one failed with this problem, or
- * proved nothing. The gap to the next is counted from its start.
+ * The outage, blamed from now on if enough trials have failed: this one failed with this problem,
+ * or proved nothing. The gap to the next is counted from its start.
  */
 export function blamedIfTrialFailed(
   outage: Outage,

@@ -80,7 +80,9 @@ export class Tallies {
     if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
   }
 
-  /** Decides the subject again once a server of another node works on the path, or no longer does. */
+  /**
+   * Decides the subject again once a server of another node works on the path, or no longer does.
+   */
   awaitProof(tally: Tally, isAwaited: boolean): void {
     const path = pathBehind(tally.channel);
     const unproven = this.#unproven.get(path);

@@ -11,7 +11,9 @@ export interface TrialCall {
   readonly needsRoom: boolean;
 }
 
-/** A server tries a subject; `end` resolves once it has, with the error of its call if it failed. */
+/**
+ * A server tries a subject; `end` resolves once it has, with the error of its call if it failed.
+ */
 export interface Trying {
   readonly server: string;
   readonly end: Promise<unknown>;

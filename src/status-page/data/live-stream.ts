@@ -60,8 +60,8 @@ export class LiveStream {
   }
 
   /**
-   * An event of the stream, in blocks of text, from the given picture or a new one. It has only what
-   * changed since the picture before, if that is of the same servers.
+   * An event of the stream, in blocks of text, from the given picture or a new one. It has only
+   * what changed since the picture before, if that is of the same servers.
    */
   *#event(given: Picture | undefined, before?: Picture): Generator<string, void, void> {
     const picture = given ?? (yield* takePicture(this.#source, before));

@@ -17,7 +17,8 @@ const LETTERS = STRIP_STATES.map((state) => state.charAt(0));
 
 /**
  * A strip as text, oldest first: `u58r1d1` is 58 points unknown, then one running, then one down.
- * After a semicolon, the seconds in each known state: `;r112d8`. Empty for a server without a sample.
+ * After a semicolon, the seconds in each known state: `;r112d8`. Empty for a server without a
+ * sample.
  */
 export function stripText(strip: Strip | undefined): string {
   if (strip === undefined) return '';

@@ -48,7 +48,9 @@ function pageEntries<T>(
   return { usable, badEntries: data.length - usable.length, totalPages: Math.min(pages, MAX_PAGES) };
 }
 
-/** The servers on one page of the server list (server/mod.rs, `ApiServer`), in the panel's order. */
+/**
+ * The servers on one page of the server list (server/mod.rs, `ApiServer`), in the panel's order.
+ */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
   const { usable: servers, ...page } = pageEntries(body, 'servers', perPage, decodeServer);
   return { servers, ...page };
@@ -135,7 +137,10 @@ export function decodeAccount(body: unknown): Account {
   return { username, isAdmin: user?.['admin'] === true, isKeyUnlimited: false };
 }
 
-/** The completed backups on one page of a server's list (server_backup/mod.rs), in the panel's order. */
+/**
+ * The completed backups on one page of a server's list (server_backup/mod.rs), in the panel's
+ * order.
+ */
 export function decodeBackupsPage(body: unknown, perPage: number): BackupsPage {
   const { usable: backups, totalPages } = pageEntries(body, 'backups', perPage, decodeBackup);
   return { backups, totalPages };
@@ -154,7 +159,10 @@ export function decodeSchedules(body: unknown, perPage: number): readonly Schedu
   return pageEntries(body, 'schedules', perPage, decodeSchedule).usable;
 }
 
-/** A schedule in a server's list (server_schedule.rs): its node runs it, so the panel knows no next run. */
+/**
+ * A schedule in a server's list (server_schedule.rs): its node runs it, so the panel knows no next
+ * run.
+ */
 function decodeSchedule(entry: Fields): Schedule | undefined {
   const id = asId(entry['uuid']);
   const name = asText(entry['name']);
@@ -162,7 +170,10 @@ function decodeSchedule(entry: Fields): Schedule | undefined {
   return { id, name, isDue: entry['enabled'] === true, lastRunMs: instant(entry['last_run']) };
 }
 
-/** The nodes on one page of the administrators' list (node/mod.rs, `AdminApiNode`), in the panel's order. */
+/**
+ * The nodes on one page of the administrators' list (node/mod.rs, `AdminApiNode`), in the panel's
+ * order.
+ */
 export function decodeNodesPage(body: unknown, perPage: number): NodesPage {
   const { usable: nodes, ...page } = pageEntries(body, 'nodes', perPage, decodeNode);
   return { nodes, ...page };

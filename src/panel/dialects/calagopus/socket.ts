@@ -1,10 +1,16 @@
-/** The console sockets of Calagopus' daemon, which differ from those of Wings in what it refuses, and how. */
+/**
+ * The console sockets of Calagopus' daemon, which differ from those of Wings in what it refuses,
+ * and how.
+ */
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { JwtError, SocketCodec } from '../../dialect.ts';
 import { frameReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket.ts';
 import { readRefusal } from './refusals.ts';
 
-/** What the daemon responds instead of opening a socket (application/src/server/websocket/handler.rs). */
+/**
+ * What the daemon responds instead of opening a socket
+ * (application/src/server/websocket/handler.rs).
+ */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
   // Sockets of one address that haven't authenticated yet: 32 by default. A limit of all is off by
   // default (config.rs).

@@ -28,7 +28,8 @@ export function refusalCause({
     case 400:
       return /two-?factor/i.test(`${code} ${detail}`) ? 'key_two_factor' : 'bad_request';
     case 401:
-      // Some panels respond with 401 to an account that lacks a permission; only the server list needs none.
+      // Some panels respond with 401 to an account that lacks a permission; only the server list
+      // needs none.
       return isListing || code === 'AuthenticationException' ? 'key_refused' : 'unauthorized';
     case 403:
       if (/\bIP address\b/i.test(detail)) return 'key_address';

@@ -1,4 +1,6 @@
-/** Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account. */
+/**
+ * Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account.
+ */
 
 import { finiteLimit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
@@ -88,7 +90,8 @@ function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (flags['is_suspended'] === true || status === 'suspended') return 'suspended';
   if (flags['is_transferring'] === true) return 'transferring';
   if (status === 'restoring_backup') return 'restoring';
-  // Panels still call such a server one that is being installed, and reject its calls with the same words.
+  // Panels still call such a server one that is being installed, and reject its calls with the same
+  // words.
   if (status === 'install_failed') return 'install_failed';
   if (flags['is_installing'] === true || status === 'installing') return 'installing';
   return flags['is_node_under_maintenance'] === true ? 'maintenance' : undefined;
@@ -136,7 +139,8 @@ export function decodePorts(attributes: Fields) {
     .filter(({ ip, port: other }) => ip === chosen?.['ip'] && other !== port)
     .map((other) => other['port'])
     .filter(isPort);
-  // A port that isn't the server's own isn't forwarded to it, and may be that of a server that isn't listed.
+  // A port that isn't the server's own isn't forwarded to it, and may be that of a server that
+  // isn't listed.
   const namedPort = namedPorts(attributes).find((named) => ownPorts.includes(named));
   const otherPorts = ownPorts.length > 0 ? ownPorts.slice(0, MAX_OTHER_PORTS) : undefined;
   return { address, allocation, namedPort, otherPorts };

@@ -21,7 +21,9 @@ import { asFields, asText, type Fields, parseJson, parseServerState, valueIn } f
 import { decodeErrorBody } from './refusals.ts';
 import { decodeStats, STATS_READER } from './stats.ts';
 
-/** The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry. */
+/**
+ * The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry.
+ */
 const DEFAULT_LIFETIME_MS = 600_000;
 
 /** A token that claims a longer lifetime is still renewed daily. */
@@ -88,7 +90,10 @@ function readClaims(token: string): Fields {
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
 
-/** The text of one frame; throws a RangeError if the frame is so long that the far end would drop it. */
+/**
+ * The text of one frame; throws a RangeError if the frame is so long that the far end would drop
+ * it.
+ */
 export function encodeMessage(message: ClientMessage): string {
   const text = JSON.stringify({ event: message.event, args: [messageArgument(message)] });
   const bytes = Buffer.byteLength(text);
@@ -330,7 +335,10 @@ function closeCause(code: number): CauseCode {
   return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
 }
 
-/** Daemons send "jwt: exp claim is invalid" and "created too far in past (denylist)", with variations. */
+/**
+ * Daemons send "jwt: exp claim is invalid" and "created too far in past (denylist)", with
+ * variations.
+ */
 const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 

@@ -6,7 +6,9 @@ import { type Resources, ShapeError } from '../../dialect.ts';
 import { asFields, type Fields, parseServerState } from '../wire.ts';
 import { attributesIn } from './responses.ts';
 
-/** A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch. */
+/**
+ * A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch.
+ */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
 /**
