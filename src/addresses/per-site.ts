@@ -1,4 +1,4 @@
-// What holds for all addresses of one scheme, host and port, found out once.
+// A cache of what is the same for all addresses of one scheme, host and port.
 
 /**
  * Only the plainest form, so that whatever reads the address finds the same host, and a path behind
@@ -6,7 +6,7 @@
  */
 const SITE = /^wss?:\/\/[a-z0-9.-]+(?::\d{1,5})?\/(?=[\w./-]*$)/;
 
-/** More than any panel has; a panel that gives more has them found out again. */
+/** More than any panel has; when there are more, the cache is emptied. */
 const MAX_SITES = 1_000;
 
 /**

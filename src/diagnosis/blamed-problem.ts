@@ -1,5 +1,5 @@
-// What the problem of one server says about its panel, path, node or consoles. Who is blamed is
-// decided in panel/health/suspicion.ts.
+// Turns the problem of one server's call into that of its panel, path, node or consoles. Which of
+// these is blamed is decided in panel/health/suspicion.ts.
 
 import type { Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';

@@ -38,7 +38,8 @@ export const PASSING: Kind = { severity: 'warning', lasting: false };
 export const DOWN: Kind = { severity: 'error', lasting: false };
 
 /**
- * The same, until someone changes the configuration, a permission, the key, the panel or the node.
+ * Servers can't be monitored until someone changes the configuration, a permission, the key, the
+ * panel or the node.
  */
 export const WRONG: Kind = { severity: 'error', lasting: true };
 

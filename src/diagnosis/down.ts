@@ -8,7 +8,7 @@ export type WhyDown = Extract<CodeSeenBy<'exporter'>, 'gave_up' | 'crashed' | 'o
 
 /** What is known of a server that is off. */
 export interface OffFacts {
-  /** Undefined if nothing shows whether it should run. */
+  /** Undefined if it is unknown whether the server should run. */
   readonly isExpected: boolean | undefined;
   /** The reason of the stop since which it is off; undefined until it is decided. */
   readonly reason: StopReason | undefined;
@@ -26,7 +26,7 @@ export function whyDown(server: OffFacts): WhyDown | undefined {
   const mayBeOff = isExpected === false;
   if (server.isRestartAborted && !mayBeOff) return 'gave_up';
   if (isCrash(reason) && (!mayBeOff || server.stoppedForSeconds < CRASH_WINDOW_SECONDS)) return 'crashed';
-  // The reason decides what to do.
+  // The advice depends on the reason, which may still come.
   if (server.isStopAwaited) return undefined;
   // After an unexplained stop, it is also unknown whether the server should run; the alert uses
   // what was expected before.

@@ -76,7 +76,7 @@ function recognize(response: ForeignResponse): ForeignKind | undefined {
   return status === 403 ? 'access_rule' : undefined;
 }
 
-/** Is it what a node's daemon responds to calls without its own token? */
+/** Is the message a daemon's response to a call without the daemon's own token? */
 const isOfDaemon = (message: string) =>
   DIALECT_FACTS.some(({ daemonRefusal }) => daemonRefusal?.test(message) === true);
 
@@ -112,7 +112,7 @@ export function foreignNodeCause(response: ForeignResponse): CauseCode | undefin
   return kind && CAUSES_OF[kind][1];
 }
 
-/** Longer than the heads of pages; how much of a page is looked at. */
+/** How much of a page is scanned: more than the head of a page. */
 const MAX_SCANNED = 65_536;
 
 /** Forms and fields for passwords. */

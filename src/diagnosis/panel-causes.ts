@@ -3,7 +3,9 @@ import type { CauseCodes } from '../domain/problems.ts';
 import { DIALECT_FACTS, inWords } from '../panel/dialects/facts.ts';
 import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
 
-/** What keys need whose permissions are fewer than their account's. */
+/**
+ * The permission that the server list requires, for keys with fewer permissions than their account.
+ */
 const LISTING_PERMISSIONS = DIALECT_FACTS.filter(({ permissions }) => permissions.listing !== undefined)
   .map(
     ({ panels, permissions }) =>

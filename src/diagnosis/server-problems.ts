@@ -1,7 +1,7 @@
 // The problems that a person sees of servers, by one code each.
 import type { Severity } from './cause-table.ts';
 
-/** Who recognizes a problem: the exporter, for the page and `/api/v1`, or the recording rules. */
+/** What recognizes a problem: the exporter, for the page and `/api/v1`, or the recording rules. */
 type Observer = 'exporter' | 'rules';
 
 interface ServerProblem {

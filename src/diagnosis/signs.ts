@@ -99,14 +99,14 @@ function success(endpoint: ApiEndpoint): Signs {
 }
 
 /**
- * Failures of one server's socket that only its node can cause, if several servers have them: one
- * that lost its list knows none.
+ * Failures of a server's socket that only its node can cause if several servers have them: a node
+ * that has lost its list knows none of its servers.
  */
 const OF_NODE: ReadonlySet<CauseCode> = new Set(['no_stats', 'server_not_on_node']);
 
 /**
- * A socket that opened and sends stats needs no problem; what only its own server can cause proves
- * nothing about the node.
+ * The evidence from a socket's outcome; `cause` is undefined if the socket sends stats. A failure
+ * that only the server itself can cause is no evidence about the node.
  */
 export function socketSigns(cause: CauseCode | undefined): Signs {
   if (cause === undefined) return { ...NOTHING, node: 'works' };

@@ -1,4 +1,4 @@
-// What errors mean that end a connection or a call before there is a response.
+// The causes of errors that end a connection or a call before there is a response.
 import type { CauseCode } from '../domain/problems.ts';
 import { printable } from '../text/printable.ts';
 
@@ -26,8 +26,8 @@ export class CodedError extends Error {
 }
 
 /**
- * What ended a connection or a call before there was a response, and the causes that it is for a
- * panel and for a node.
+ * Each kind of error that ends a connection or a call before there is a response, with its cause
+ * for a panel and for a node.
  */
 const CAUSES_OF = {
   address: ['connection', 'socket_address_local'],

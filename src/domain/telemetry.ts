@@ -26,8 +26,8 @@ export const RECONNECT_REASONS = [
 export type ReconnectReason = (typeof RECONNECT_REASONS)[number];
 
 /**
- * Counts what happens in one panel's collection; label values are bounded. What has no method isn't
- * counted.
+ * Counts what happens in one panel's collection; label values are bounded. An event without a
+ * method isn't counted.
  */
 export interface PanelTelemetry {
   /** A frame with this event name arrived; the name may be any string. */

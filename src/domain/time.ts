@@ -28,19 +28,19 @@ const STEP_MS = 1_000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Delays from this length on end together, every quarter of a second: thousands of sockets have a
- * timer of their own, and one of Node for each costs more than what is done then.
+ * Delays of at least this length end together, every quarter of a second: thousands of sockets have
+ * a delay each, and a timer of Node for each costs more than the work that it starts.
  */
 const SHARED_FROM_MS = 10_000;
 const SHARED_STEP_MS = 250;
 
 export class SystemClock implements Clock {
   #anchorMs = Date.now() - performance.now();
-  /** What adds a call to those at the same instant, by that in steps. */
+  /** For each shared instant, counted in steps, the function that adds a call to it. */
   readonly #shared = new Map<number, (run: () => void) => Cancel>();
   readonly #due: DueCalls;
 
-  /** What ends at once takes several turns of the event loop if `nextTurn` is given. */
+  /** If `nextTurn` is given, calls that are due at once are spread over several turns. */
   constructor(nextTurn?: (run: () => void) => void) {
     this.#due = new DueCalls(nextTurn);
   }

@@ -2,7 +2,10 @@
 
 import type { Cancel, Clock } from './time.ts';
 
-/** Calls this once when the signal aborts, at once if it has; the result ends that. */
+/**
+ * Calls `run` once when the signal aborts, or at once if it has; the returned function cancels
+ * that.
+ */
 function onAbort(signal: AbortSignal, run: () => void): Cancel {
   if (signal.aborted) run();
   else signal.addEventListener('abort', run, { once: true });

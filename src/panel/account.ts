@@ -10,13 +10,13 @@ export class Account {
 
   constructor(clock: Clock, rate: PinnedRate = {}) {
     this.limit = new RateLimit(clock, rate, (server) => {
-      // A panel that begins to watch because of this change doesn't need it.
+      // Copied: a watcher that this change adds must not be called for it.
       const watchers = [...this.#watchers];
       for (const changed of watchers) changed(server);
     });
   }
 
-  /** The calls of others than this exporter; `share` is this shard's part of the limit. */
+  /** Tracks the calls that other clients make; `share` is this shard's part of the limit. */
   foreign(share = 1): ForeignCalls {
     this.#foreign ??= new ForeignCalls(() => this.limit.limitPerMinute * (1 / share - 1));
     return this.#foreign;

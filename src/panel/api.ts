@@ -1,4 +1,4 @@
-/** The client API of one panel: makes a call, and decodes its response. */
+/** The client API of one panel, with decoded responses. */
 import { readTransportError } from '../diagnosis/transport.ts';
 import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { MIB } from '../domain/units.ts';
@@ -31,7 +31,7 @@ export interface PanelApiOptions extends ConnectionOptions {
   readonly apiKey: () => string;
   readonly userAgent: string;
   readonly telemetry: PanelTelemetry;
-  /** What the panel speaks; its own, from key and responses, if absent. */
+  /** The panel's dialect; if absent, it is recognized from the key and the responses. */
   readonly dialect?: SpokenDialect;
 }
 
@@ -57,7 +57,7 @@ export class PanelApi {
     this.#connections = new Connections(options);
   }
 
-  /** Makes the next calls over these connections; calls in progress end on those before. */
+  /** Makes the next calls over these connections; calls in progress end on the previous ones. */
   use(connections: Connections): void {
     void this.#connections.drain();
     this.#connections = connections;
@@ -93,7 +93,10 @@ export class PanelApi {
     return this.#dialect.current.resourcesOfNode !== undefined;
   }
 
-  /** Gets such a list; rejects as `get` does, or with an `Error` if the panel has none. */
+  /**
+   * Gets the resources of all of a node's servers, by UUID. Rejects as `get` does, or with an
+   * `Error` if the panel has no such list.
+   */
   resourcesOfNode(nodeId: string, signal: AbortSignal): Promise<PanelAnswer<ReadonlyMap<string, Resources>>> {
     const request: RequestIn<ReadonlyMap<string, Resources>> = ({ name, resourcesOfNode }) => {
       if (resourcesOfNode === undefined) throw new Error(`${name} lists no resources of nodes`);
@@ -184,7 +187,8 @@ export class PanelApi {
   }
 
   /**
-   * The dialect in which to read the response; throws an `OtherDialect` if that has another path.
+   * The dialect in which to read the response; throws an `OtherDialect` if the call has another
+   * path in it.
    */
   #dialectOf(answer: PanelAnswerText, asked: Dialect, requestIn: RequestIn<unknown>): Dialect {
     const other = this.#dialect.hears(answer);

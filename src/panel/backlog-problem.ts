@@ -5,7 +5,7 @@ import type { Backlog } from './scheduler/scheduler.ts';
 /** A backlog of calls is a problem only after this long: a cold start isn't one. */
 const BACKLOG_MS = 90_000;
 
-/** Undefined unless more calls have waited for a while than the rate carries. */
+/** Undefined unless more calls than the rate allows in a minute have waited for 90 s. */
 export function backlogProblem(
   backlog: Backlog | undefined,
   limitPerMinute: number,

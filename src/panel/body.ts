@@ -10,7 +10,7 @@ import type { Reply } from './transport.ts';
  */
 const MAX_PARTS = 200_000;
 
-/** No longer response is parsed again for the panel's message. */
+/** A longer response isn't parsed again to find the panel's message. */
 export const MAX_QUOTED_LENGTH = 65_536;
 
 /** The body of a refused call, if it is JSON. */
@@ -23,7 +23,7 @@ export function refusalBody({ text }: Reply): unknown {
   }
 }
 
-/** The body is no JSON that the exporter reads. */
+/** The body isn't JSON, or is compressed. */
 export class NotJsonError extends ShapeError {}
 
 // The exporter doesn't request compression, and no panel uses it. Decompressing would let a few
@@ -50,7 +50,7 @@ export const isMarkup = (text: string) => /^\s*</.test(text);
 export const PHP_MESSAGE =
   /^\s*(?:PHP )?(?:Deprecated|Fatal error|Notice|Parse error|Strict Standards|Warning): /;
 
-/** Counts the characters with which each kind begins, those in texts too. */
+/** Counts the characters that begin a member, an object or an array, even inside strings. */
 function hasTooManyParts(text: string): boolean {
   return [':', '{', '['].some((sign) => {
     let parts = 0;

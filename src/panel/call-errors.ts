@@ -20,7 +20,7 @@ import type { Reply } from './transport.ts';
 /** A response other than success, with what is needed to explain it. */
 export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
   readonly endpoint: ApiEndpoint;
-  /** In which it is read. */
+  /** The dialect in which the response is read. */
   readonly dialect: Pick<Dialect, 'refusals' | 'rate' | 'permissions'>;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
@@ -56,7 +56,7 @@ export function refusalError(refusal: HttpRefusal): PanelError {
   });
 }
 
-/** Only a response in the panel's own form shows anything about a server. */
+/** Only a response in the panel's own form is evidence about a server. */
 function refusalCause(refusal: HttpRefusal, body: ErrorBody): CauseCode {
   const { endpoint, status, apiKey, dialect } = refusal;
   const isForeign = body.form === 'foreign';

@@ -1,4 +1,4 @@
-/** Makes a panel's calls once nothing holds them, and passes on what each of them proves. */
+/** The calls of one panel, whose outcomes update its health and its rate limit. */
 
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
@@ -22,7 +22,7 @@ export interface CallMakerOptions {
   readonly pathChanged: (path: Path) => void;
 }
 
-/** A canary of a panel that hangs ends after this long. */
+/** The timeout of a canary, for a panel that hangs. */
 const CANARY_MS = 10_000;
 
 export class CallMaker {
@@ -34,7 +34,7 @@ export class CallMaker {
     this.#options = options;
   }
 
-  /** The key or the connection changed: how calls in flight end proves nothing any more. */
+  /** The key or the connection changed: the outcomes of calls in flight are ignored. */
   beginAgain(): void {
     this.#beginnings += 1;
   }
@@ -67,7 +67,7 @@ export class CallMaker {
     }
   }
 
-  /** Resolves or rejects as the call does, after learning from it what the panel allows. */
+  /** Resolves or rejects as the call does, after updating the rate limit from its response. */
   async learn<T>(call: Call, asked: Promise<PanelAnswer<T>>, signal: AbortSignal): Promise<PanelAnswer<T>> {
     const { rate, pathChanged } = this.#options;
     const own = rate.started();
@@ -90,7 +90,7 @@ function tooLate(path: Path): PanelError {
   return new PanelError({ cause: 'timeout', detail });
 }
 
-/** Only a response to `/resources` can show that the node has no data. */
+/** Only a response to `/resources` can prove that the node has no data. */
 function problemIn(path: Path, value: unknown): Problem | undefined {
   if (path !== 'resources') return undefined;
   const { sample, suspended } = value as Resources;

@@ -40,11 +40,13 @@ export type Requests = {
 export interface RateForm {
   /** Whose calls are counted together. */
   readonly scope: 'account' | 'address';
-  /** Within this time, as many calls are allowed as the response's header says. */
+  /**
+   * The period, in milliseconds, for which a response's header gives the number of allowed calls.
+   */
   readonly windowMs: number;
   /**
-   * When no call may be made, if the panel's count begins anew only after a window without calls at
-   * its end.
+   * When no call may be made, for panels that restart their count only if the end of a window has
+   * no calls.
    */
   readonly quiet?: Quiet;
   /**
@@ -121,7 +123,7 @@ export interface NodesPage extends Page {
   readonly badEntries: number;
 }
 
-/** Whose key it is. */
+/** The account of an API key. */
 export interface Account {
   readonly username: string;
   readonly isAdmin: boolean;
@@ -144,7 +146,7 @@ export interface Resources {
   readonly sample: Sample | undefined;
   readonly suspended: boolean;
   readonly badFields: number;
-  /** When the panel was asked, in monotonic milliseconds; absent if that was for this poll. */
+  /** When the panel was asked, in monotonic milliseconds; absent if this poll asked it. */
   readonly requestedAt?: number;
 }
 
@@ -255,11 +257,11 @@ export type DaemonNotice =
 
 /** A node's message about a token. */
 export interface JwtError {
-  /** The same for every server. */
+  /** Without the random identifier, so it is the same for every server. */
   readonly message: string;
   /** A new token would be accepted. */
   readonly isFixable: boolean;
-  /** It responds to a token, and doesn't replace an event that was withheld. */
+  /** The message responds to a token; otherwise, it may replace an event that the node withheld. */
   readonly answersToken: boolean;
 }
 
@@ -303,7 +305,7 @@ export interface SocketCodec {
   readonly readPermissions: (token: string) => readonly string[] | undefined;
 }
 
-/** What the far end can be asked to do with a server (`set state`). */
+/** The power actions that a client can request (`set state`). */
 export const POWER_ACTIONS = ['start', 'stop', 'restart', 'kill'] as const;
 export type PowerAction = (typeof POWER_ACTIONS)[number];
 
@@ -327,7 +329,7 @@ export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 /** Receives what a frame contains; messages that a session doesn't act on are only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
-  /** A text isn't JSON: to find that out takes longer than to read a message. */
+  /** The frame isn't JSON: detecting that takes longer than reading a message. */
   unreadable(): void;
   /** A console line, passed as the raw frame because few lines are ever read. */
   consoleLine(frame: Buffer): void;

@@ -1,7 +1,4 @@
-/**
- * Finds out whether somebody else uses an account's calls, from what its responses report to be
- * left.
- */
+/** Detects other clients of an account, from the remaining calls that its responses report. */
 
 import type { ProblemReading } from '../domain/reading.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
@@ -9,21 +6,23 @@ import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
 
 /**
- * Responses are compared at least this far apart, unless no other call was in flight, so that they
- * are exact.
+ * Responses at least this far apart are compared. Closer ones are compared only if no other call
+ * was in flight, because only then their counts are exact.
  */
 const COMPARED_MS = 30_000;
 
 /** A call that ended this long ago without a response is no longer counted by the panel. */
 const LOST_MS = 10_000;
 
-/** Somebody who uses the account for a while is reported, a person who looks at the panel isn't. */
+/**
+ * Other clients are reported after ten minutes, so a person who looks at the panel isn't reported.
+ */
 const REPORTED_AFTER_MS = 600_000;
 
 /** After this long without unexplained calls, the account is no longer shared. */
 const OVER_AFTER_MS = 180_000;
 
-/** Fewer unexplained calls are visits of people. */
+/** Fewer unexplained calls per minute are visits of people. */
 const LEAST_PER_MINUTE = 0.8;
 
 const MINUTE_MS = 60_000;
@@ -35,9 +34,9 @@ interface OwnCall {
 }
 
 /**
- * The calls of others between two responses, of which the later one's call started after the
- * earlier one; at least, and negative if own calls explain more. From 80 used calls to 5, a new
- * period of the panel's count has begun, so all 5 are new.
+ * The least number of calls by others between two responses, where the later call started after the
+ * earlier response; negative if own calls may explain more. If the used calls fall from 80 to 5,
+ * the panel has begun a new period, so all 5 are new.
  */
 export function unexplained(
   earlier: Pick<Reading, 'used' | 'atLeast'>,
@@ -55,7 +54,7 @@ export class ForeignCalls {
   readonly #period = new LimitPeriod();
   #started = 0;
   #ended = 0;
-  /** When calls ended without a response that the panel may still count. */
+  /** The ends of calls without a response, which the panel may still count. */
   #lost: number[] = [];
   #reference: Reading | undefined;
   #since: number | undefined;
@@ -70,12 +69,12 @@ export class ForeignCalls {
   }
 
   /**
-   * How many calls a minute somebody else has made for ten minutes, at least; undefined if nobody.
+   * The least number of calls per minute that others have made for ten minutes; undefined if none.
    */
   get perMinute(): number | undefined {
     const isLasting = this.#since !== undefined && this.#seenAt - this.#since >= REPORTED_AFTER_MS;
     const found = [...this.#found.values()];
-    // With few own calls, what one response reveals was made over minutes.
+    // With few own calls, the calls that one response reveals were made over several minutes.
     const from = found.reduce((earliest, one) => Math.min(earliest, one.from), this.#judgedAt);
     const minutes = Math.max(this.#judgedAt - from, REPORTED_AFTER_MS) / MINUTE_MS;
     const calls = found.reduce((sum, one) => sum + one.calls, 0);
@@ -83,7 +82,7 @@ export class ForeignCalls {
     return isLasting && perMinute >= LEAST_PER_MINUTE ? Math.max(1, Math.round(perMinute)) : undefined;
   }
 
-  /** The same as a problem of a panel that works. */
+  /** The calls of others, as a problem of a panel that works. */
   get problem(): ProblemReading | undefined {
     const { perMinute } = this;
     const since = this.#since;
@@ -93,9 +92,7 @@ export class ForeignCalls {
     return { cause: 'account_shared', detail: `${others} aren't made by this exporter`, since };
   }
 
-  /**
-   * The calls per minute of a limit that the panel reports, and that may be for several minutes.
-   */
+  /** The calls per minute that a reported limit allows: 240 in a period of two minutes are 120. */
   allowedPerMinute(limit: number): number {
     return Math.floor(limit / this.#period.minutes);
   }
@@ -114,8 +111,8 @@ export class ForeignCalls {
   }
 
   /**
-   * The response to an own call reported what is left; returns whether somebody else is reported
-   * since, or no longer.
+   * The response to an own call reported the remaining calls; returns whether the account has
+   * become shared, or is no longer shared.
    */
   saw(call: OwnCall, path: Path, { limitPerMinute: limit, remaining }: RateFacts, now: number): boolean {
     if (limit === undefined || remaining === undefined || isOfConsole(path, limit)) return false;
@@ -129,7 +126,8 @@ export class ForeignCalls {
     const reference = this.#reference;
     if (reference !== undefined) {
       const isExact = reading.atLeast === reading.atMost;
-      // The panel may have counted a call that had started by then before the other one.
+      // If this call started before the reference's response, the panel may have counted it
+      // earlier.
       if (call.number <= reference.atMost || !(isExact || now - reference.at >= COMPARED_MS)) return false;
     }
     this.#reference = reading;

@@ -55,18 +55,18 @@ export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
 /** What fleets, sessions and commands use of a gateway. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
 
-/** What changed for those who use a panel. */
+/** A change of a panel that its fleet, sessions and log have to follow. */
 export type PanelChange =
   | HealthChange
   /** More or fewer calls may be made, or a first call has proved that the panel works. */
   | { readonly of: 'rate' };
 
-/** An attempt to stream a server, as it ended. */
+/** How an attempt to stream a server ended. */
 export interface SocketAttempt {
   readonly startedAt: number;
-  /** The socket's address, if the attempt got as far. */
+  /** The socket's address, if the attempt got that far. */
   readonly url?: string | undefined;
-  /** Undefined once stats arrive; `withdrawn` if the attempt showed nothing. */
+  /** Undefined once stats arrive; `withdrawn` if the attempt proved nothing. */
   readonly end: Problem | 'withdrawn' | undefined;
 }
 
@@ -137,7 +137,7 @@ export class Gateway {
       scheduler: this.#scheduler,
       calls: this.#calls,
     });
-    // A list that is used later proves what worked when it arrived.
+    // A list may be used later, but proves that the panel worked when it arrived.
     this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt, arrivedAt: endedAt }) => {
       const call = { path: 'resources', server, startedAt, endedAt } as const;
       this.#health.callEnded({ ...call, problem: undefined, fromPanel: true });
@@ -150,7 +150,7 @@ export class Gateway {
     return this.#health.isKnown ? 'up' : 'unknown';
   }
 
-  /** Is something suspected, and neither blamed nor cleared yet? */
+  /** Is any subject suspected, but neither blamed nor cleared yet? */
   get isJudging(): boolean {
     return this.#health.isJudging;
   }
@@ -177,7 +177,7 @@ export class Gateway {
     );
   }
 
-  /** At most two a minute are made for each server. */
+  /** Requests credentials, at most twice a minute for each server. */
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     const credentials = await this.#held.run('websocket', server, ask, signal);
     const node = this.#health.asked('websocket', server.id)?.node;
@@ -192,7 +192,7 @@ export class Gateway {
     return this.#api.hasResourcesOfNode === true;
   }
 
-  /** Where several servers of a node are polled, one call may get the resources of them all. */
+  /** If several servers of a node are polled, one call may get the resources of all of them. */
   resources(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
     const alone = () => this.#held.run('resources', server, ask, signal);
     const { usefulFrom = Number.NEGATIVE_INFINITY } = ask;
@@ -214,8 +214,8 @@ export class Gateway {
   }
 
   /**
-   * May the server's socket be opened, because its node's sockets work as far as is known, or
-   * because it tries them?
+   * May the server's socket be opened? Only if its node's sockets aren't blamed, or if the server
+   * tries them.
    */
   mayConnect(server: string, node: string | undefined): boolean {
     return mayConnect(this.#health, server, node);
@@ -229,16 +229,17 @@ export class Gateway {
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
   socketTrial(server: string): SocketTrial | undefined {
     const trial = this.#health.socketTrial(server);
-    // A call for a token must not delay the trials of other nodes, of which most take none.
+    // Without room for a token call, the trial uses the present token: a call for a new one could
+    // delay the trials of other nodes, most of which need no call.
     return trial?.isFresh === true && !this.#scheduler.hasTrialRoom ? { ...trial, isFresh: false } : trial;
   }
 
-  /** The server doesn't try its node's sockets, for which it was chosen. Its own socket goes on. */
+  /** Ends the trial for which the server was chosen, without an outcome. Its own socket goes on. */
   declineTrial(server: string): void {
     this.#health.socketEnded(server, undefined);
   }
 
-  /** Whether the server's waiting calls are retries has changed, or its node may have. */
+  /** The server's waiting calls became retries, or no longer are; or its node may have changed. */
   reclassify(server: string): void {
     this.#health.nodeMayHaveChanged(server);
     this.#scheduler.moved(server);
@@ -249,7 +250,7 @@ export class Gateway {
     return this.#addresses.isCurrent(node, url);
   }
 
-  /** An attempt to stream the server ended, or its socket, which streamed. */
+  /** An attempt to stream the server succeeded or failed, or its streaming socket closed. */
   socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
     const node = this.#health.asked('sockets', server)?.node;
     const isOutdated = url !== undefined && !this.isCurrent(node, url);
@@ -288,12 +289,15 @@ export class Gateway {
     return { limitPerMinute, knownLimitPerMinute, usedLastMinute, queueLength, paused, isPinned };
   }
 
-  /** The calls that the servers need. Only if these exceed the rate, deadlines alone are fair. */
+  /**
+   * The calls per minute that the servers need. If they exceed the rate, only deadlines are fair,
+   * so connects get no preference.
+   */
   needs(callsPerMinute: number): void {
     this.#scheduler.isOverbooked = callsPerMinute > this.#rate.limit.limitPerMinute;
   }
 
-  /** Whatever is known of servers and nodes that are no longer asked is forgotten. */
+  /** Forgets servers and nodes that are no longer asked. */
   setUse(use: PanelUse): void {
     this.#health.setUse(use);
     this.#asked = use.asked;
@@ -323,9 +327,7 @@ export class Gateway {
     this.#rateChanged();
   }
 
-  /**
-   * The connection to the panel and its nodes changed: everything held against them is forgotten.
-   */
+  /** The connection to the panel and its nodes changed: forgets earlier failures of both. */
   accessChanged(): void {
     this.#beginAgain([...PATHS, 'sockets']);
   }

@@ -19,7 +19,7 @@ export type PanelCalls = Pick<PanelApi, 'get' | 'close'> &
 
 /** One call for a server, as its session requests it. */
 export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRenewal'> {
-  /** What was requested earlier is older than what is known of the server. */
+  /** A list requested before this instant is older than the data already known of the server. */
   readonly usefulFrom?: number;
 }
 
@@ -38,7 +38,7 @@ export class HeldCalls {
     this.#options = options;
   }
 
-  /** Makes the call when it may. */
+  /** Makes the call when nothing holds it. */
   async run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
     // The first call is a canary: it checks address and key, and teaches the limit.
     if (!this.#options.health.isKnown && this.#options.health.outage('panel') === undefined)
@@ -49,7 +49,7 @@ export class HeldCalls {
     try {
       return await this.#throughPauses(path, () => this.start(path, what, { ...ask, tries }, signal));
     } catch (error) {
-      // By now, other calls may have shown that the address is right.
+      // Meanwhile, other calls may have proved that the address is right.
       throw this.#options.health.isKnown ? error : problemOfAddress(error);
     }
   }

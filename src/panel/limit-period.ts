@@ -1,12 +1,9 @@
-/**
- * Finds out in how many minutes a panel allows the calls that it reports as its limit, which no
- * header contains.
- */
+/** Infers the period of a panel's limit, in minutes, which no header contains. */
 
 /**
- * The account's calls, as the response to an own call reports them. At that instant, the panel had
- * counted at least the own calls that had ended before that call started, and itself, and at most
- * those that had started when the response came.
+ * The account's used calls, as the response to an own call reports them. Of the own calls, the
+ * panel had counted at least `atLeast` (this call and those that ended before it started) and at
+ * most `atMost` (those that had started when the response came).
  */
 export interface Reading {
   /** Monotonic milliseconds. */
@@ -18,32 +15,30 @@ export interface Reading {
 
 const MINUTE_MS = 60_000;
 
-/** By so much, a time between two responses may be longer than the time between their calls. */
+/** The time between two responses may exceed the time between their calls by this much. */
 const SLACK_MS = 5_000;
 
-/** Others may have made as many calls as a count that began anew lacks, if these are few. */
+/** With fewer used calls, calls by others could hide that the panel's count began anew. */
 const MIN_USED = 10;
 
 /**
  * Panels count in windows of whole minutes (Pelican's `APP_API_CLIENT_RATELIMIT_PERIOD`, 1 by
- * default). A window is as long as a count that only grows by own calls, and at most as long as the
- * time between two counts that began anew.
+ * default). A count that only grows by own calls for 90 s means a window of at least two minutes;
+ * two new counts within 90 s mean a window of one minute.
  */
 export class LimitPeriod {
   #minutes = 1;
   /** Since when the count has only grown by own calls. */
   #grownSince: number | undefined;
-  /** The last response before the count last began anew. */
+  /** The last response before the latest new count. */
   #anewAfter: number | undefined;
 
-  /** How many minutes the limit is for, at least. */
+  /** The shortest period, in minutes, that the responses allow. */
   get minutes(): number {
     return this.#minutes;
   }
 
-  /**
-   * Compares a response with an earlier one, of a call that ended before the later one's started.
-   */
+  /** Compares two responses, of which the earlier call ended before the later one started. */
   saw(earlier: Reading, later: Reading): void {
     const more = later.used - earlier.used;
     if (more < 0) this.#beganAnew(earlier, later);

@@ -13,12 +13,11 @@ const MIN_SERVERS = 3;
 const POLLED_MS = 60_000;
 
 /**
- * A list is used for as long: panels cache what they know of a node, so another would hold the
- * same.
+ * A list is used for this long: panels cache a node's data, so a new list would contain the same.
  */
 export const LIST_MS = 10_000;
 
-/** After a list failed, the node's servers are polled one by one for as long. */
+/** After a list failed, the node's servers are polled one by one for this long. */
 const AFTER_FAILURE_MS = 300_000;
 
 /** A list of a node's resources, by UUID, and when it was requested. */
@@ -30,7 +29,7 @@ export interface ListOfNode {
 /** One poll of a server. */
 export interface Poll {
   readonly server: ServerAddress;
-  /** What was requested earlier is older than what is known of the server. */
+  /** A list requested before this instant is older than the data already known of the server. */
   readonly usefulFrom: number;
   readonly signal: AbortSignal;
   /** Requests the resources of this server alone. */
@@ -51,7 +50,7 @@ interface ListTimes {
 interface Node extends ListTimes {
   /** When servers were polled within the last minute, the earliest first. */
   readonly polledAt: Map<string, number>;
-  /** What no server has used yet of the last list. */
+  /** The entries of the last list that no server has used yet. */
   readonly unused: Map<string, Resources>;
   underWay: Promise<End> | undefined;
   failedAt: number;
@@ -73,9 +72,9 @@ export class NodePolls {
   }
 
   /**
-   * A server's resources: from a list of its node if several of the node's servers are polled, and
-   * else, or if there is no such list, from a request of its own. Rejects with the error of that
-   * request, or with the signal's reason.
+   * A server's resources: from a list of its node if several of the node's servers are polled,
+   * otherwise, or if the list lacks them, from its own request. Rejects with that request's error,
+   * or with the signal's reason.
    */
   async poll({ server, usefulFrom, signal, alone, list }: Poll): Promise<Resources> {
     const { id, uuid, nodeId } = server;
@@ -145,7 +144,7 @@ export class NodePolls {
       return 'listed';
     } catch {
       if (signal.aborted) return 'withdrawn';
-      // Why, the servers' own requests show: a list decides nothing about any of them.
+      // The servers' own requests reveal why: a failed list is no evidence about a server.
       node.failedAt = this.#clock.now();
       return 'failed';
     } finally {

@@ -14,7 +14,7 @@ export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel'
 /** What is logged; nodes are logged with their servers. */
 const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathSubject)];
 
-/** A problem that comes and goes is logged this often. */
+/** A problem that comes and goes is logged at most this often. */
 const REPEATED_EVERY_MS = 60_000;
 
 export class PanelLog {

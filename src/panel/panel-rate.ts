@@ -16,7 +16,7 @@ export interface PanelRateOptions {
   readonly log: Pick<PanelLog, 'learned' | 'shared' | 'paused'>;
   /** The limit changed, through this panel or another one of the account. */
   readonly limitChanged: LimitChanged;
-  /** Somebody else uses the account's calls, or no longer. */
+  /** The account has become shared with other clients, or is no longer shared. */
   readonly sharingChanged: () => void;
 }
 

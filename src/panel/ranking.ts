@@ -43,7 +43,7 @@ export class Ranking<Item> {
   }
 }
 
-/** Of entries whose first numbers are equal. */
+/** Orders entries whose first numbers are equal. */
 function isBefore({ rank: one }: Entry<unknown>, { rank: other }: Entry<unknown>): boolean {
   for (let index = 1; index < one.length; index += 1) {
     const [mine, theirs = Number.NEGATIVE_INFINITY] = [one[index] as number, other[index]];

@@ -33,7 +33,9 @@ export function retryAfterMs(headers: RateHeaders, message: string | undefined, 
   return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
 }
 
-/** The limit that the headers of such windows report; undefined if it is implausible. */
+/**
+ * The limit that the headers report for a window of this length; undefined if it is implausible.
+ */
 export function rateFacts(headers: RateHeaders, windowMs = 60_000): RateFacts {
   const limit = ((wholeNumber(headers.limit) ?? 0) * 60_000) / windowMs;
   const limitPerMinute = limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;

@@ -13,19 +13,19 @@ export interface DialectSigns {
 
 /** Sessions, calls and the rate limit of a panel share one. */
 export class SpokenDialect {
-  /** Emits the dialect once a response has shown that it is another one. */
+  /** Emits the dialect once a response has proved that it is another one. */
   readonly events = new EventEmitter<{ recognized: [Dialect] }>();
   readonly #signs: DialectSigns;
   #key: string | undefined;
   #current: Dialect = DEFAULT_DIALECT;
-  /** Nothing changes it until the key does. */
+  /** No response changes the dialect until the key changes. */
   #isCertain = false;
 
   constructor(signs: DialectSigns) {
     this.#signs = signs;
   }
 
-  /** Another key may be one of another panel at the same address. */
+  /** Another key may belong to another panel at the same address. */
   get current(): Dialect {
     const key = this.#signs.apiKey();
     if (key !== this.#key) {
@@ -42,7 +42,7 @@ export class SpokenDialect {
     return this.#current.socket;
   }
 
-  /** The dialect that this response shows, if that is news. */
+  /** The dialect of this response, if it is another one than before. */
   hears(answer: PanelAnswerText): Dialect | undefined {
     const { current } = this;
     if (this.#isCertain) return undefined;

@@ -52,7 +52,7 @@ export function keyTextProblem(key: string): string | undefined {
   if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
   if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
   if (/^(["']).*\1$/.test(key)) return 'expected only the API key, without quotes';
-  // The panel shows it instead of the key, of which it is the beginning.
+  // The panel shows this identifier, the beginning of the key, instead of the key.
   return /^\w{16}$/.test(key)
     ? 'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created'
     : undefined;

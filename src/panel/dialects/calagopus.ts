@@ -32,8 +32,9 @@ const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
 const RATE = { calls: 360, windowMs: 30_000 };
 
 /**
- * A panel with Redis counts on, for another window, if a call comes in a window's last 2 s, which
- * are whole seconds of its clock (shared/src/cache.rs). A second more is for the way of a call.
+ * With Redis, a call in the last 2 s of a window extends the panel's count by another window
+ * (shared/src/cache.rs). The panel's clock counts whole seconds, and a call takes time to arrive,
+ * so no call is made from 26 s to 31 s after the first one of a window.
  */
 const QUIET = { fromMs: 26_000, untilMs: 31_000 };
 
@@ -43,8 +44,8 @@ export const CALAGOPUS: Dialect = {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
     resources: (what) => ({ path: `${serverPath(what)}/resources`, decode: decodeResources }),
     /**
-     * Pages of the account's servers and of the others take turns where all are wanted: no list has
-     * both.
+     * For `admin-all`, odd pages list the account's own servers and even pages those of other
+     * users, because none of the panel's lists has both.
      */
     listing: ({ page = 1, perPage = 1, type }) => {
       const isAll = type === 'admin-all';
@@ -65,7 +66,9 @@ export const CALAGOPUS: Dialect = {
       path: `${serverPath(what)}/backups?page=${page}&per_page=${PER_PAGE}`,
       decode: (body) => decodeBackupsPage(body, PER_PAGE),
     }),
-    /** A server may have more than one page of them, but the limit of an egg is far below. */
+    /**
+     * Only the first page: the number of schedules that an egg allows is far below its 100 entries.
+     */
     schedules: (what) => ({
       path: `${serverPath(what)}/schedules?page=1&per_page=${PER_PAGE}`,
       decode: (body) => decodeSchedules(body, PER_PAGE),

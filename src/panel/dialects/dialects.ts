@@ -4,13 +4,13 @@ import { CALAGOPUS } from './calagopus.ts';
 import { HYDRODACTYL } from './hydrodactyl.ts';
 import { PTERODACTYL } from './pterodactyl.ts';
 
-/** One that extends another comes before it. */
+/** A dialect that extends another one comes before it. */
 export const DIALECTS: readonly Dialect[] = [HYDRODACTYL, PTERODACTYL, CALAGOPUS];
 
-/** What is spoken until something shows another one. */
+/** The dialect until a setting, a key or a response proves another one. */
 export const DEFAULT_DIALECT = PTERODACTYL;
 
-/** The dialect that the response shows, if it isn't this one. */
+/** The dialect of the response, if it isn't the current one. */
 export function otherDialect(current: Dialect, answer: PanelAnswerText): Dialect | undefined {
   const shown = DIALECTS.find(({ recognizes }) => recognizes(answer));
   return shown === current || shown === current.extends ? undefined : shown;

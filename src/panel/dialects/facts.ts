@@ -1,10 +1,10 @@
-/** What other parts of the program have to know of each dialect. */
+/** The facts about each dialect that other parts of the program need. */
 
 /** The data of a dialect; its behavior is its `Dialect`. */
 export interface DialectFacts {
   /** A value of the setting `panel`. */
   readonly name: string;
-  /** The panels that speak it, as they are called. */
+  /** The names of the panels that speak it. */
   readonly panels: readonly string[];
   /** How its API keys begin. */
   readonly keys: KeyPrefixes;
@@ -16,9 +16,9 @@ export interface DialectFacts {
   readonly consolePermission?: string;
   /** How an account gets it, in sentences. */
   readonly consoleGrant?: string;
-  /** What its daemon responds to calls that aren't the panel's. */
+  /** The text with which its daemon rejects calls that aren't the panel's. */
   readonly daemonRefusal?: RegExp;
-  /** What the panel's own web pages contain, and no others. */
+  /** Text that only the panel's own web pages contain. */
   readonly ownPage?: RegExp;
 }
 
@@ -26,7 +26,8 @@ type PermittedEndpoint = 'listing' | 'backups' | 'schedules';
 
 /**
  * A client key has the rights of one account; an application key administers the panel, and the
- * client API rejects it. Keys of either kind begin with a word, as servers may, too.
+ * client API rejects it. Prefixes in `either` belong to both kinds; they are words, with which
+ * names of servers may begin, too.
  */
 type KeyPrefixes = Readonly<Partial<Record<'client' | 'application' | 'either', readonly string[]>>>;
 
@@ -80,18 +81,20 @@ export const DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name)
 /** All daemons that paths of servers name. */
 export const DAEMONS = [...new Set(DIALECT_FACTS.flatMap(({ daemons }) => daemons))];
 
-/** The panels of the dialects that have this, as a list for a text. */
+/** The names of the panels whose dialects pass this test, as a list for a sentence. */
 export function panelsWith(isMeant: (facts: DialectFacts) => boolean): string {
   return inWords(DIALECT_FACTS.filter(isMeant).flatMap(({ panels }) => panels));
 }
 
-/** The last two with `and` between them. */
+/** The names as `a, b and c`. */
 export function inWords(names: readonly string[]): string {
   const [last = '', ...others] = names.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
 }
 
-/** A permission as the first panel that has it calls it, and in parentheses as others do. */
+/**
+ * A permission under the first panel's name for it, with the other panels' names in parentheses.
+ */
 export function permissionText(permissionIn: (facts: DialectFacts) => string | undefined): string {
   const usual = DIALECT_FACTS.map(permissionIn).find((name) => name !== undefined) ?? '';
   const others = DIALECT_FACTS.filter((facts) => (permissionIn(facts) ?? usual) !== usual).map(

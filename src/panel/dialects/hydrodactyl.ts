@@ -14,8 +14,8 @@ function serverPath({ id = '', daemon }: Requested): string {
 }
 
 /**
- * What it responds to a path without a daemon, for which it has no route, or with another than the
- * server's (CheckDaemonType).
+ * The response to a path without a daemon, for which the panel has no route, or with a daemon other
+ * than the server's (CheckDaemonType).
  */
 const OTHER_DAEMON =
   /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found|requires daemon type '\w+'/;

@@ -19,7 +19,7 @@ import { asFields, asText, pathPart } from './wire.ts';
 export function requestsBelow(serverPath: (what: Requested) => string): Requests {
   return {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
-    // On no panel of the family does this path name the server's daemon.
+    // This path names the server's daemon on no panel of the family.
     resources: ({ id }) => ({ path: `${serverPath({ id })}/resources`, decode: decodeResources }),
     listing: ({ page = 1, perPage = 1, type }) => {
       const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
@@ -32,7 +32,7 @@ export function requestsBelow(serverPath: (what: Requested) => string): Requests
       path: `${serverPath(what)}/backups?page=${page}&per_page=${BACKUPS_PER_PAGE}`,
       decode: decodeBackupsPage,
     }),
-    /** Panels don't page them. */
+    /** Panels return all schedules on one page. */
     schedules: (what) => ({ path: `${serverPath(what)}/schedules`, decode: decodeSchedules }),
     /** Needs a key that may read the application API. */
     nodes: ({ page = 1 }) => ({

@@ -10,7 +10,8 @@ import { asFields, asText, type Fields, parseJson } from './wire.ts';
 const MAX_SCANNED = 4_096;
 
 /**
- * `own` reads a JSON object in a form of the panel's own; undefined if it is none. Never throws.
+ * `own` reads a JSON object; it returns undefined if the form isn't one of the panel's own. Never
+ * throws.
  */
 export function readBody(
   text: string,
@@ -21,7 +22,7 @@ export function readBody(
   return { ...body, detail: printable(message) || undefined };
 }
 
-/** The same with the message as it is. */
+/** The body with its message as received, before it is made printable. */
 function parsedBody(
   text: string,
   contentType: string,

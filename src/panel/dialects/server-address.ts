@@ -41,7 +41,8 @@ const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 const UNSPECIFIED = addresses('0.0.0.0/8', '::/128');
 
 /**
- * The same, and addresses at which a game server can be reached only within one network segment.
+ * Unspecified addresses, and those at which a game server can be reached only within one network
+ * segment.
  */
 const UNREACHABLE = addresses('0.0.0.0/8', '::/128', '169.254.0.0/16', 'fe80::/10');
 

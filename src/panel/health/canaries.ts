@@ -17,7 +17,7 @@ const NEXT_CANARY_MS = 2_000;
 export interface RoundOptions {
   readonly clock: Clock;
   readonly enqueue: Enqueue;
-  /** Is the call made at all? */
+  /** Is this kind of call in use? */
   readonly isUsed: (path: Path) => boolean;
   /** The servers that may be asked, the best first. */
   readonly candidates: (path: Path) => Iterable<string>;
@@ -38,7 +38,7 @@ export async function round(options: RoundOptions, signal: AbortSignal): Promise
     const canary = ask(used[(failedRounds + offset) % used.length] ?? 'listing', options, signal);
     canaries.push(canary);
     const result = await Promise.race([canary, sleep(clock, NEXT_CANARY_MS, signal)]);
-    // A key that each kind was refused is still refused if one is.
+    // An earlier round proved that every kind of call is refused, so one refusal is enough now.
     if (isBlamed && typeof result === 'object' && CAUSES[result.cause].scope === 'key') return result;
   }
   const results = (await Promise.all(canaries)).filter((result) => result !== 'unused');
@@ -66,7 +66,7 @@ async function ask(
   return callSigns(end).panel === 'fails' ? problem : undefined;
 }
 
-/** A refused key proves that it is a panel, whatever else it responds. */
+/** Only a panel rejects a key, so such a problem is preferred to those of the other canaries. */
 function mayBeOfKey({ cause }: Problem): boolean {
   return CAUSES[cause].scope === 'key' || cause === 'unauthorized';
 }

@@ -29,7 +29,10 @@ const isPoolBefore = (one: Seat<Pool>, other: Seat<Pool>) => one.item.lot < othe
 /** The candidates of one node, or of servers without a known node. */
 class Pool {
   readonly open = new Heap<Candidate>(isDrawnBefore);
-  /** Refused for a reason of their own: tried only while it isn't known whether the panel works. */
+  /**
+   * Servers refused for a reason of their own: tried only while it isn't known whether the panel
+   * works.
+   */
   readonly blocked = new Heap<Candidate>(isDrawnBefore);
   readonly node: string | undefined;
   readonly lot: number;
@@ -55,7 +58,7 @@ class Pool {
 export class Candidates {
   readonly #random: () => number;
   readonly #pools = new Map<string | undefined, Pool>();
-  /** Pools none of whose servers failed and one of which streams. */
+  /** Pools without a failure, in which a server streams. */
   readonly #well = new Heap<Seat<Pool>>(isPoolBefore);
   readonly #all = new Heap<Seat<Pool>>(isPoolBefore);
 
@@ -65,8 +68,8 @@ export class Candidates {
   }
 
   /**
-   * The server's node, its last outcome on the channel, and whether its socket streams. Returns its
-   * candidate, to be given at the next change.
+   * Updates the server's node, its last outcome on the channel, and whether its socket streams.
+   * Returns its candidate, which is the `of` of the next call.
    */
   set(
     of: string | Candidate,
@@ -99,7 +102,7 @@ export class Candidates {
   /**
    * Of this node's servers: one that streams, otherwise one that never failed, otherwise the one
    * whose failure is oldest. Servers that are refused for a reason of their own come last: if all
-   * are, nobody else can show that the node works again.
+   * are, no other server can prove that the node works again.
    */
   *ofNode(node: string): Generator<string, void, undefined> {
     const pool = this.#pools.get(node);
@@ -108,9 +111,9 @@ export class Candidates {
   }
 
   /**
-   * Of all nodes: first streaming servers, of nodes without failures. With `evenBlocked`, servers
-   * that are refused for a reason of their own are added at the end: until the panel is proved to
-   * work, that reason may be the panel's.
+   * Servers of all nodes: first streaming ones, of nodes without failures. With `evenBlocked`,
+   * servers that are refused for a reason of their own are added at the end: until the panel is
+   * proved to work, that reason may be the panel's.
    */
   *ofAll(evenBlocked = false): Generator<string, void, undefined> {
     for (const { item: pool } of this.#well.inOrder())
@@ -128,7 +131,7 @@ export class Candidates {
       for (const { server } of pool.blocked.inOrder()) yield server;
   }
 
-  /** All of this node, in no particular order. */
+  /** All servers of this node, in no particular order. */
   serversOf(node: string): readonly string[] {
     const pool = this.#pools.get(node);
     return pool === undefined ? [] : [...pool.open.items, ...pool.blocked.items].map(({ server }) => server);

@@ -32,11 +32,11 @@ export interface PanelUse {
 
 /** What changed in a panel's health. */
 export type HealthChange =
-  /** The subject is blamed, or no longer, or for another problem. */
+  /** The subject is now blamed, is no longer blamed, or is blamed for another problem. */
   | { readonly of: 'subject'; readonly subject: Subject }
-  /** This server is to try its node's sockets, or no longer. */
+  /** This server was chosen to try its node's sockets, or its trial is over. */
   | { readonly of: 'trial'; readonly server: string }
-  /** A server works that failed for this cause: others may, too. */
+  /** A server that failed for this cause works again: others that failed for it may work, too. */
   | { readonly of: 'recovery'; readonly cause: CauseCode; readonly node: string | undefined };
 
 /** A call as it ended. */
@@ -138,7 +138,7 @@ export class Health {
     return this.#trials.sockets.find(server);
   }
 
-  /** A call ended. It proves nothing if another one of the server has ended since. */
+  /** A call ended. Its outcome is ignored if a later outcome of the server is already known. */
   callEnded({ path, server, startedAt, endedAt = this.#now, problem, fromPanel }: CallEnded): void {
     // If the panel has no server list, its failure proves nothing; a success always does.
     if (path === 'listing' && this.#isListMissing && problem !== undefined) return;
@@ -164,7 +164,7 @@ export class Health {
    * nothing.
    */
   socketEnded(server: string, outcome: Omit<Outcome, 'at'> | undefined): void {
-    // The failure that raises a suspicion is no trial of it.
+    // Before the outcome is recorded: a failure that starts a suspicion isn't a trial of it.
     const hasTried = this.#trials.sockets.take(server);
     this.#happens(() => {
       if (outcome !== undefined) this.#record('sockets', server, { ...outcome, at: this.#now });
@@ -187,7 +187,7 @@ export class Health {
     });
   }
 
-  /** The panel is to be tried at once. */
+  /** Tries the panel at once. */
   check(): void {
     this.#happens(() => this.#set('panel', withCheck(this.outage('panel'), this.#now)));
   }
@@ -243,12 +243,12 @@ export class Health {
   #record(channel: Channel, server: string, outcome: Outcome): void {
     const isDown = this.isBlamed('panel');
     if (outcome.signs.panel === 'works') this.#ledger.panelWorks(outcome.at);
-    // The panel's problem explains which calls fail meanwhile.
+    // While the panel is down, its problem explains the failed calls.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
     if (!isExplained) this.#outcomes.record(channel, server, outcome);
   }
 
-  /** First the outcomes, so that none begins another outage, and then the outages until now. */
+  /** Forgets first the outcomes, so that none begins another outage, then the outages until now. */
   *#forgetting(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
     yield* this.#outcomes.forget(channels, now);
     let ended = 0;

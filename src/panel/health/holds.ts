@@ -21,8 +21,8 @@ export function findHold(
 }
 
 /**
- * May the server's socket be opened, because its node's sockets work as far as is known, or because
- * it tries them?
+ * May the server's socket be opened? Only if its node's sockets aren't blamed, or if the server
+ * tries them.
  */
 export function mayConnect(
   health: Pick<Health, 'isBlamed' | 'outage'>,
@@ -34,13 +34,13 @@ export function mayConnect(
 }
 
 /**
- * The subjects whose outages hold the call, the largest first. A trial is held only by larger ones
- * than its own.
+ * The subjects whose outages hold the call, from the panel down to the node. A trial is held only
+ * by the subjects before its own: a trial of a node's sockets only by panel, path and consoles.
  */
 function neededBy(call: Call): readonly Subject[] {
   const { path, isRenewal } = call;
   const [node, tries] = [call.node(), call.tries()];
-  // Only one call reads the server list, and so tries its path, too.
+  // The only call for the server list is also the trial of its path.
   const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathSubject(path)];
   if (path === 'websocket') subjects.push('consoles');
   if (path === 'websocket' && node !== undefined && isRenewal !== true) subjects.push(nodeSockets(node));

@@ -21,10 +21,15 @@ interface Cell {
   candidate: Candidate | undefined;
 }
 
-/** A server on all channels: whoever reads one of its cells looks at another one next. */
+/**
+ * A server's cells on all channels, together because code that reads one usually reads another
+ * next.
+ */
 type Cells = Record<Channel, Cell | undefined>;
 
-/** Each change is weighed at once: what it proves, and when the server is to try for others. */
+/**
+ * Each change at once updates the evidence and the server's rank among the candidates for trials.
+ */
 export class LastOutcomes {
   readonly #facts: Facts;
   readonly #servers = new Map<string, Cells>();
@@ -60,7 +65,7 @@ export class LastOutcomes {
       }
   }
 
-  /** How the server was last seen on the channel. */
+  /** The server's last outcome on the channel. */
   last(channel: Channel, server: string): Outcome | undefined {
     return this.#servers.get(server)?.[channel]?.last;
   }
@@ -75,15 +80,15 @@ export class LastOutcomes {
   }
 
   /**
-   * The last outcome. On sockets, this may be the panel's error for the node when a token was
-   * requested.
+   * The server's last outcome on the channel; on sockets, this may be the panel's error for the
+   * node when a token was requested.
    */
   lastSeen(channel: Channel, server: string): Outcome | undefined {
     const cells = this.#servers.get(server);
     return cells && lastSeen(cells, channel);
   }
 
-  /** The server's last outcome on the channel is this one, or is forgotten. */
+  /** Replaces the server's last outcome on the channel, or forgets it. */
   record(channel: Channel, server: string, last: Outcome | undefined): void {
     const cells = this.#servers.get(server);
     if (cells === undefined) return;
@@ -123,7 +128,7 @@ export class LastOutcomes {
     }
   }
 
-  /** The same for failures of this node's sockets, which cost nothing of other nodes. */
+  /** Forgets failures of this node's sockets, without a search through other nodes. */
   forgetSocketFailures(node: string): void {
     for (const server of this.#candidates.sockets.serversOf(node))
       if (this.last('sockets', server)?.problem !== undefined) this.record('sockets', server, undefined);

@@ -7,7 +7,7 @@ import { findSuspicion, type Known } from './suspicion.ts';
 import { Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';
 
-/** How long a server's last success speaks for its node and its path. */
+/** A success within this time keeps the server's node and path from being suspected. */
 const SUCCESS_LASTS_MS = 120_000;
 
 /** An outage that began or ended. */
@@ -16,9 +16,9 @@ export interface Decision {
   readonly before: Outage | undefined;
 }
 
-/** What an outage of the panel, a path or the consoles leaves when it ends. */
+/** An outage of the panel, a path or the consoles that has ended. */
 interface Ended {
-  /** Failures up to here are explained by it. */
+  /** The outage explains failures until this instant, so they don't count. */
   readonly explainsUntil: number;
   readonly nextTrialAt: number;
 }
@@ -33,11 +33,11 @@ interface Ended {
 export class Ledger {
   readonly tallies = new Tallies((subject) => this.isBlamed(subject));
   readonly outages = new Map<Subject, Outage>();
-  /** When a call last proved that the panel works; infinite before the first. */
+  /** When a call last proved that the panel works; negative infinity before the first such call. */
   #provenAt = NEVER;
   /** A call has worked since the panel's outage began. */
   #isPanelCleared = true;
-  /** Subjects with failures that a recent success contradicts, by when that is over. */
+  /** Subjects with failures that a recent success contradicts, by when that success is too old. */
   readonly #contradicted = new Heap<Tally>();
   readonly #ended = new Map<Subject, Ended>();
   /** Failures on a path up to here don't count: a larger outage that ended explains them. */
@@ -52,8 +52,8 @@ export class Ledger {
   }
 
   /**
-   * A call that ended then worked, so that the panel isn't the cause of failures of calls that
-   * started before.
+   * A call that ended at this instant worked: the panel didn't cause the failures of calls that
+   * started earlier.
    */
   panelWorks(at: number): void {
     this.#provenAt = Math.max(this.#provenAt, at);
@@ -95,14 +95,14 @@ export class Ledger {
     const decisions: Decision[] = [];
     for (const tally of touched) {
       const { subject, servers, worksAt } = tally;
-      // What works nowhere goes on, and needs no look at its outage.
+      // Without any success, an outage goes on, so it needn't be looked up.
       if (subject !== 'panel' && servers > 0 && worksAt === NEVER) continue;
       const before = this.outages.get(subject);
       if (before !== undefined && this.#ends(tally, before, now)) decisions.push({ subject, before });
     }
-    // What ended may be the reason why something else wasn't suspected.
+    // Outages end first: one that is over may have kept another subject from being suspected.
     for (const tally of touched) {
-      // Before it is decided: a beginning may touch it again.
+      // Marked as decided first, because a beginning outage may touch the tally again.
       this.tallies.decided(tally);
       if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
     }
@@ -121,10 +121,10 @@ export class Ledger {
   }
 
   #endOf(subject: Subject, { problem, blamedAt, trial }: Outage, now: number): Ended {
-    // A panel that was only suspected worked all the time.
+    // A panel that was only suspected worked all the time, so it explains no failures.
     const isExplanation = subject !== 'panel' || blamedAt !== undefined;
     const explainsUntil = isExplanation ? now : (this.#ended.get(subject)?.explainsUntil ?? NEVER);
-    // The first check isn't because of a suspicion.
+    // The first check of the panel has no suspicion, and delays no later trial.
     const triedAt = problem === undefined ? undefined : trial?.since;
     return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
   }

@@ -11,7 +11,7 @@ export interface Outage {
   /** Undefined until something has failed. */
   readonly problem: Problem | undefined;
   readonly suspectedAt: number;
-  /** Undefined while it is only suspected: nothing is held or shown before. */
+  /** Undefined while the subject is only suspected: no call is held and no problem shown before. */
   readonly blamedAt: number | undefined;
   /** The next trial may start at this instant. */
   readonly trialAt: number;
@@ -28,17 +28,20 @@ export interface Trial {
   readonly isFresh: boolean;
 }
 
-/** Milliseconds between the starts of trials, after so many that failed; the last gap repeats. */
+/**
+ * Milliseconds between the starts of trials: 15 s after the first that failed, 30 s after the
+ * second, then always 60 s.
+ */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
 /**
- * Shorter than for calls: a connect rarely takes from the rate, and a node's return is to be
+ * Shorter than for calls: a connect rarely needs an API call, and a node's recovery should be
  * noticed within 30 s.
  */
 const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
-/** Only a person grants permissions, and each trial takes from people's own limit. */
+/** Long, because only a person grants permissions, and each trial takes from people's own limit. */
 const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
 
-/** Milliseconds from the start of a trial to the next one, after so many that failed. */
+/** Milliseconds from the start of a trial to the next one, after `failed` failed trials. */
 export function trialGapMs(subject: Subject, failed: number): number {
   const ofOthers = subjectChannel(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
   const gaps = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
@@ -49,7 +52,7 @@ export function suspected(problem: Problem | undefined, now: number, trialAt: nu
   return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
 }
 
-/** The panel is to be tried at once, whatever is known; one that is down stays so until then. */
+/** Makes a trial of the panel due at once. A panel that is down stays down until that trial. */
 export function withCheck(outage: Outage | undefined, now: number): Outage {
   return { ...(outage ?? suspected(undefined, now, now)), trialAt: now, trial: undefined };
 }
@@ -60,8 +63,9 @@ export function withTrial(outage: Outage, server: string, now: number): Outage {
 }
 
 /**
- * The outage, blamed from now on if enough trials have failed: this one failed with this problem,
- * or proved nothing. The gap to the next is counted from its start.
+ * The outage after a trial that failed with this problem, or that proved nothing (undefined). It is
+ * blamed once enough trials have failed: two of the panel, one of others. The next trial is due one
+ * gap after the start of this one.
  */
 export function blamedIfTrialFailed(
   outage: Outage,
@@ -71,7 +75,7 @@ export function blamedIfTrialFailed(
 ): Outage {
   if (outage.trial === undefined) return outage;
   const trials = outage.trials + (problem === undefined ? 0 : 1);
-  // Only the panel itself refuses a key.
+  // One trial is enough for a rejected key: only the panel itself rejects keys.
   const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
   const needed = isRound ? 2 : 1;
   const isBlamed = problem !== undefined && trials >= needed;
@@ -95,7 +99,7 @@ export function problemOfSubject(subject: Subject, outage: Outage | undefined): 
   return blamedProblem(PATHS.find((one) => subject === pathSubject(one)) ?? 'node', problem);
 }
 
-/** The problem of a subject that a server tried, if that is what failed. */
+/** The problem of a subject that a server tried; undefined if something else failed. */
 export function problemOfTrial(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
   const ofOthers = subject.startsWith('path ') || subject === 'panel' ? signs.path : signs.node;
   const sign = subject === 'consoles' ? signs.console : ofOthers;

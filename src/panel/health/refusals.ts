@@ -1,7 +1,4 @@
-/**
- * Notices when a working fleet begins to be refused: a look at the server list then tells servers'
- * faults from the panel's.
- */
+/** Detects when a panel begins to refuse a working fleet, so that its server list is checked. */
 import type { CauseCode } from '../../domain/problems.ts';
 
 /** How a panel refuses calls for a server that is gone, or to which access was revoked. */
@@ -11,11 +8,11 @@ const REFUSED: ReadonlySet<CauseCode | undefined> = new Set([
   'no_console_permission',
 ]);
 
-/** So many servers, or all, that begin to be refused within this time. */
+/** The server list is read when this many servers, or all, begin to be refused within a minute. */
 const SERVERS = 3;
 const WITHIN_MS = 60_000;
 
-/** The server list is looked at at most this often. */
+/** The server list is read at most once a minute. */
 const LOOK_EVERY_MS = 60_000;
 
 export class RefusalWatch {
@@ -23,7 +20,7 @@ export class RefusalWatch {
   #begun: readonly { readonly server: string; readonly at: number }[] = [];
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** A call for a server ended; returns whether the server list is to be looked at now. */
+  /** A call for a server ended; returns whether the server list is to be read now. */
   ended(
     server: string,
     before: CauseCode | undefined,

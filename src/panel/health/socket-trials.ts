@@ -39,7 +39,7 @@ export class SocketTrials {
     return { server, end };
   }
 
-  /** The server's socket ended. Call the result once that is recorded. */
+  /** The server's socket ended. Call the returned function once the outcome is recorded. */
   take(server: string): () => void {
     const trial = this.#trials.get(server);
     this.#trials.delete(server);

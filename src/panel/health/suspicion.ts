@@ -15,26 +15,27 @@ import type { Group, Tally } from './tally.ts';
 /** The most servers that have to fail. */
 const SERVERS_NEEDED = 3;
 
-/** What the tests ask besides the subject's own tally. */
+/** Facts about other subjects that the decision needs. */
 export interface Known {
   readonly find: (subject: Subject) => Tally | undefined;
   readonly isBlamed: (subject: Subject) => boolean;
 }
 
 /**
- * The problem of a subject that is suspected; `unproven` if it will be as soon as another node's
- * server works on the path. Suspected are:
+ * The problem of a suspected subject; `unproven` if the subject will be suspected as soon as
+ * another node's server works on the path. Suspected are:
  *
  * - the panel, if a call failed in a way that may be the panel's, and none has worked since that
  *   call started;
- * - a path, if three of its servers failed, of at least two nodes, or all of them, if these are at
+ * - a path, if three of its servers failed, on at least two nodes, or all of them, if these are at
  *   least two, and another path has worked since;
  * - the server list, if it failed, and another path has worked since;
  * - the account's consoles, if three servers (or all, at least two) were denied for the same cause,
  *   a call has worked since, and no server is granted its console;
- * - a node's sockets or its polls, if three of its servers (or all) failed as only the node causes
- *   it; or if as many, at least two, failed as the panel causes it, too, and another node's server
- *   has worked there since; or if one failed, and the node's other subject has an outage.
+ * - a node's sockets or its polls, if three of its servers (or all) failed in a way that only the
+ *   node causes; or if as many, at least two, failed in a way that the panel causes, too, and
+ *   another node's server has worked there since; or if one failed during an outage of the node's
+ *   other subject.
  */
 export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();

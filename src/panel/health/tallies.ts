@@ -74,14 +74,14 @@ export class Tallies {
     this.#counted(next.group.tally, evidence);
   }
 
-  /** A node without servers is forgotten. */
+  /** The subject was decided; it is forgotten if it is a node's and has no servers. */
   decided(tally: Tally): void {
     tally.isTouched = false;
     if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
   }
 
   /**
-   * Decides the subject again once a server of another node works on the path, or no longer does.
+   * If `isAwaited`, the subject is decided again once a server of another node works on the path.
    */
   awaitProof(tally: Tally, isAwaited: boolean): void {
     const path = pathBehind(tally.channel);
@@ -106,11 +106,11 @@ export class Tallies {
     }
   }
 
-  /** The failures on a path count no longer. */
+  /** Failures on the path no longer count. */
   excuse(path: Path): void {
     this.of(pathSubject(path)).excuse();
     this.of('panel').excuse(path);
-    // Polls of a node that may have failed because of the path.
+    // A node's polls may have failed because of the path.
     if (path === 'resources')
       for (const tally of this.#tallies.values())
         if (tally.channel === path && tally.node !== undefined) tally.excuse('may fail');

@@ -1,11 +1,12 @@
-/** What the last outcomes of all servers prove about one subject, kept up one outcome at a time. */
+/** What the last outcomes of all servers prove about one subject, updated one outcome at a time. */
 import type { Problem } from '../../domain/problems.ts';
 import { Heap, type Placed, Seat } from '../heap.ts';
 import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
 import { NEVER, type Outcome } from './outcome.ts';
 
 /**
- * What groups failures, depending on the subject: a path's node, a node's sign, a denial's cause.
+ * The key of a group of evidence: the node for a path, the path for the panel, the sign (such as
+ * `may fail`) for a node, the cause of the denial for the consoles.
  */
 export type Key = string | undefined;
 
@@ -26,7 +27,7 @@ export function makeEvidence({ group, outcome, proves, isAsked }: NextEvidence):
   return { group, outcome, proves, isAsked, place: -1 };
 }
 
-/** The failure that ended last, as long as it is there. */
+/** The failure that ended last; unknown once that one is removed. */
 class Latest {
   #at = NEVER;
   /** Undefined if it isn't known. */
@@ -39,7 +40,7 @@ class Latest {
     this.evidence = evidence;
   }
 
-  /** Its outcome is another one. */
+  /** The evidence has another outcome. */
   changed(evidence: Evidence): void {
     const { at } = evidence.outcome;
     if (this.evidence === evidence && at < this.#at) this.evidence = undefined;
@@ -61,7 +62,7 @@ export class Group {
   readonly key: Key;
   /** Latest success first. */
   readonly works = new Heap<Evidence>();
-  /** The failure whose call started earliest first. */
+  /** Earliest start of the failed call first. */
   failed = new Heap<Evidence>();
   readonly latest = new Latest();
   /** Its seats among the groups with successes, and among those with failures that count. */
@@ -69,7 +70,7 @@ export class Group {
   readonly failing = new Seat<Group>(this);
   /** Servers whose evidence is here. */
   servers = 0;
-  /** Servers that aren't asked there for a reason of their own. */
+  /** Servers that don't count as asked, because they are blocked for a reason of their own. */
   blocked = 0;
 
   constructor(tally: Tally, key: Key) {
@@ -114,7 +115,7 @@ export class Tally implements Placed {
   failed = 0;
   /** Its evidence changed since it was last decided. */
   isTouched = false;
-  /** Among the subjects whose failures a recent success contradicts. */
+  /** The place among the subjects whose failures a recent success contradicts. */
   place = -1;
 
   /** Failures of a group whose key is explained don't count. */
@@ -148,7 +149,7 @@ export class Tally implements Placed {
     return this.#failing.first?.item.failsSince ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The one of them that started first. */
+  /** The failure that counts and whose call started first. */
   get firstFailure(): Evidence | undefined {
     return this.#failing.first?.item.failed.first;
   }
@@ -235,7 +236,7 @@ export class Tally implements Placed {
     } else if (proves === 'fails') this.drop(evidence);
   }
 
-  /** The failure counts no longer, though it stays the server's last outcome. */
+  /** The failure no longer counts, but stays the server's last outcome. */
   drop(evidence: Evidence): void {
     const { group } = evidence;
     if (!group.failed.delete(evidence)) return;
@@ -258,7 +259,7 @@ export class Tally implements Placed {
     }
   }
 
-  /** Whether something else explains the failures of the group with this key has changed. */
+  /** Something else now explains the failures of the group with this key, or no longer does. */
   explanationChanged(key: Key): void {
     const group = this.#groups.get(key);
     if (group === undefined || group.failed.size === 0) return;
@@ -274,7 +275,8 @@ export class Tally implements Placed {
   }
 
   /**
-   * The problem of the latest failure that counts. Looks at all of them only if that was removed.
+   * The problem of the latest failure that counts. Searches all failures only if the latest was
+   * removed.
    */
   newestProblem(): Problem | undefined {
     const { evidence } = this.#latest;
@@ -282,12 +284,12 @@ export class Tally implements Placed {
     return findNewest(this.failing);
   }
 
-  /** The same of one group. */
+  /** The problem of the group's latest failure. */
   newestProblemIn(group: Group): Problem | undefined {
     return group.latest.evidence?.outcome.problem ?? findNewest([group]);
   }
 
-  /** Nodes come and go. */
+  /** Deletes an empty group, because nodes come and go. */
   #forgetIfEmpty(group: Group): void {
     if (group.servers === 0 && this.#groups.get(group.key) === group) this.#groups.delete(group.key);
   }

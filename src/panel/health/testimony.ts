@@ -107,7 +107,7 @@ function proof(
   const { problem, signs } = outcome;
   const sign = signs[of];
   const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
-  // As long as it may be the path's failure, it is no reason of the server's own.
+  // A failure that the path may cause isn't a reason of the server's own.
   const isAsked = !isBlocked || signs.path === 'fails';
   const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
   const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;

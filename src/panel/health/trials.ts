@@ -1,4 +1,4 @@
-/** The trials of subjects with an outage, of which each has one when it is due. */
+/** The trials of subjects with an outage, each begun when it is due. */
 import type { Problem } from '../../domain/problems.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import { Ranking } from '../ranking.ts';
@@ -19,9 +19,9 @@ export interface TrialsOptions {
   readonly isListMissing: () => boolean;
   /** Deals with an event after those before it, and then decides. */
   readonly happens: (event: () => void) => void;
-  /** The subject's outage is this one. */
+  /** Replaces the subject's outage. */
   readonly set: (subject: Subject, outage: Outage) => void;
-  /** This server is to try its node's sockets, or no longer. */
+  /** This server was chosen to try its node's sockets, or its trial is over. */
   readonly changed: (server: string) => void;
 }
 
@@ -44,7 +44,7 @@ export class Trials {
     this.sockets = new SocketTrials(options.changed);
   }
 
-  /** The subject's outage is another one. */
+  /** The subject's outage has changed. */
   follow(subject: Subject, outage: Outage | undefined): void {
     if (outage?.trial === undefined) {
       this.#scopes.get(subject)?.abort(new Error('the trial is over'));
@@ -54,7 +54,7 @@ export class Trials {
     else this.#due.delete(subject);
   }
 
-  /** Trials of servers that are no longer asked are over. */
+  /** Ends the trials of servers that are no longer asked. */
   forgetUnasked(): void {
     for (const subject of this.#scopes.keys()) {
       const server = this.#outage(subject)?.trial?.server;
@@ -64,7 +64,7 @@ export class Trials {
     }
   }
 
-  /** Begins what is due, and looks again when the next is. */
+  /** Begins all trials that are due, and sets a timer for the next one. */
   beginDue(): void {
     this.#cancelTimer();
     if (this.#isStopped) return;
@@ -96,7 +96,7 @@ export class Trials {
     await Promise.resolve();
     if (scope.signal.aborted) return;
     const problem = await this.#problemOfTrial(subject, scope.signal).catch(() => undefined);
-    // A trial that is over was decided by something else.
+    // If the trial was aborted, another event has already decided it.
     if (!scope.signal.aborted)
       this.#options.happens(() => !scope.signal.aborted && this.#ended(subject, problem));
   }
@@ -143,7 +143,7 @@ export class Trials {
     return this.sockets.begin(server, { subject, isFresh }, signal);
   }
 
-  /** The trial is this server's. */
+  /** This server was chosen for the trial. */
   #chose(subject: Subject, server: string): void {
     this.#options.happens(() => {
       const outage = this.#outage(subject);

@@ -9,10 +9,14 @@ export interface Call {
   /** The server's node, if that is known by now. */
   readonly node: () => string | undefined;
   /**
-   * Monotonic milliseconds. Of the calls that may start, the one with the earliest deadline does.
+   * Monotonic milliseconds. Of the calls that may start, the one with the earliest deadline starts
+   * first.
    */
   readonly deadline: number;
-  /** What it tries now, because that has an outage; a call that tries the panel is a canary. */
+  /**
+   * The subject that it tries now, because that has an outage; a call that tries the panel is a
+   * canary.
+   */
   readonly tries: () => Subject | undefined;
   /** Its server failed there before, so it probably fails again. */
   readonly isRetry?: (() => boolean) | undefined;

@@ -1,4 +1,4 @@
-/** The calls that run, and what of the last minute's calls the rules count. */
+/** The running calls, with the counts of the last minute that the rules need. */
 import { type Call, isConnect, type Started } from './call.ts';
 import { FIRST_CONNECT_MS, isOfLists, TOKEN_CALLS } from './rules.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
@@ -107,7 +107,7 @@ export class History {
     const ofNode = this.#connecting.get(node) ?? new Map<string, number>();
     this.#connecting.set(node, ofNode.set(call.server, now));
     this.#nodeOfConnect.set(call.server, node);
-    // A trial of the path opens no socket, so nobody tells of its end.
+    // A trial of the path opens no socket, so no session reports its end: it is dropped after 3 s.
     for (const [server, at] of ofNode) {
       if (at + FIRST_CONNECT_MS > now) break;
       this.connectEnded(server);

@@ -1,6 +1,6 @@
 /**
- * Waiting calls, in lines of calls to which the same rules apply, so that a change looks at the
- * heads of few lines.
+ * Waiting calls, in lines of calls to which the same rules apply, so that a change examines only
+ * the first calls of few lines.
  */
 import { type Rank, Ranking } from '../ranking.ts';
 import { type Call, isCanary, isConnect } from './call.ts';
@@ -23,7 +23,7 @@ export interface Waiting<Job> {
  */
 const LOOKS = 256;
 
-/** How a line that may start is named among the gates. */
+/** The gate of lines that no rule is known to hold. */
 const OPEN = 'open';
 
 /** Calls of one path, node and kind, by deadline. */
@@ -32,13 +32,16 @@ interface Line<Job> {
   readonly node: string | undefined;
   readonly isOfConnects: boolean;
   readonly calls: Ranking<Waiting<Job>>;
-  /** `open`, a closed or open gate, or `node` while only that node's lines are held. */
+  /**
+   * The name of its gate; `open` if no rule is known to hold it, `node` if only its node's lines
+   * are held.
+   */
   place: string;
   /** When a line that is held at its node may start. */
   heldUntil: number;
 }
 
-/** Lines that one rule holds alike, by their first calls. */
+/** Lines that the same rule holds, ordered by their first calls. */
 interface GateOf<Job> {
   readonly name: string;
   readonly lines: Ranking<Line<Job>>;
@@ -65,7 +68,7 @@ export class Lines<Job> {
   readonly #asleep = new Ranking<Waiting<Job>>();
   readonly #isRetry: (call: Call) => boolean;
   #order = 0;
-  /** Set while lines are left to look at. */
+  /** The present time while lines are left to examine, otherwise infinite. */
   #goesOnAt = Number.POSITIVE_INFINITY;
   /** Waiting calls, and connects among them, that nothing but the rate holds. */
   backlog = 0;
@@ -102,24 +105,24 @@ export class Lines<Job> {
     this.#join(found.waiting);
   }
 
-  /** What holds this gate has changed. */
+  /** Opens this gate, because the reason for which it is closed has changed. */
   opened(name: Gate): void {
     const gate = this.#gates.get(name);
     if (gate !== undefined) this.#openGate(gate);
   }
 
-  /** What holds any gate may have changed. */
+  /** Opens all gates, because the reason for which any is closed may have changed. */
   gatesOpened(): void {
     for (const gate of this.#gates.values()) this.#openGate(gate);
   }
 
-  /** What holds any gate, or any server's own calls, may have changed. */
+  /** Opens all gates, and wakes all calls that a rule of their own server holds. */
   allOpened(): void {
     this.gatesOpened();
     for (const waiting of duePast(this.#asleep, Number.POSITIVE_INFINITY)) this.#join(waiting);
   }
 
-  /** What holds the calls of this node has changed. */
+  /** Opens the lines of this node, because the reason for which they are held has changed. */
   nodeChanged(node: string | undefined): void {
     for (const line of this.#byNode.get(node ?? '') ?? []) if (line.place !== OPEN) this.#moveTo(line, OPEN);
   }
@@ -145,9 +148,9 @@ export class Lines<Job> {
       const line = gate.lines.first;
       const first = line?.calls.first;
       if (line === undefined || first === undefined) throw new Error('an open gate has a first call');
-      // Canaries go first, so none waits if this isn't one.
+      // Canaries go first: if this call isn't one, none waits.
       if (!mayStart(first.call)) return undefined;
-      // Its node became known while it waited: what holds that now would never open this line.
+      // The call's node became known while it waited, so it belongs in a line of that node.
       if (nodeOfLine(first.call) !== line.node) {
         this.moved(first.id);
         continue;
@@ -209,7 +212,7 @@ export class Lines<Job> {
     this.#count(line, 1);
   }
 
-  /** Leaves its line, or wakes up. */
+  /** Takes the call out of its line, or out of the sleeping calls. */
   #leave(waiting: Waiting<Job>): void {
     const found = this.#waiting.get(waiting.id);
     const line = found?.line;
@@ -245,7 +248,7 @@ export class Lines<Job> {
     if (ofNode?.size === 0) this.#byNode.delete(line.node ?? '');
   }
 
-  /** The line's first call is another one. */
+  /** The line's first call has changed. */
   #firstChanged(line: Line<Job>): void {
     if (line.place !== 'node') this.#putTo(line, line.place);
   }
@@ -300,7 +303,7 @@ export class Lines<Job> {
     this.#showFirst(gate);
   }
 
-  /** So many calls joined the line where it stands, or left. */
+  /** Counts calls that joined the line at its place, or left it if negative. */
   #count({ place, isOfConnects }: Line<Job>, calls: number): void {
     const gate = this.#gates.get(place);
     if (gate === undefined) return;
@@ -312,7 +315,10 @@ export class Lines<Job> {
     this.connects += connects;
   }
 
-  /** The gate opens, or closes; what only the rate holds counts all the same. */
+  /**
+   * Counts the gate's calls when it opens (1) or closes (-1). Calls at `gate shortage`, which only
+   * the rate holds, count in both cases.
+   */
   #countGate({ name, calls, connects }: GateOf<Job>, times: 1 | -1): void {
     if (name === 'gate shortage') return;
     this.backlog += times * calls;
@@ -347,7 +353,7 @@ function firstInstant<Item>(ranking: Ranking<Item>): number {
   return ranking.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Takes out what is due by now. */
+/** Takes out the items that are due by now. */
 function* duePast<Item>(ranking: Ranking<Item>, now: number): Generator<Item, void, undefined> {
   for (
     let first = ranking.first;

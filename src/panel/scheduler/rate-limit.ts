@@ -7,7 +7,7 @@ import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 /** The limit until the panel reports one: the lowest seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;
 
-/** The rest is left to the people who share the account. */
+/** The part of the limit that is used; people who share the account get the rest. */
 export const PART_OF_LIMIT = 0.8;
 
 /**
@@ -31,7 +31,10 @@ const SPARE_WAIT_MS = 15_000;
 /** After a pause, one probe at a time, at least 5 s apart. */
 const PROBE_MS = 5_000;
 
-/** The calls per minute that are made of this limit, or of one that the panel doesn't report. */
+/**
+ * The calls per minute that the exporter makes with this limit; undefined if the panel reports
+ * none.
+ */
 export function madePerMinute(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
@@ -52,7 +55,7 @@ export interface PinnedRate {
   readonly share?: number | undefined;
 }
 
-/** What a 429 is about: all calls of the account, one path, or the tokens of one server. */
+/** What a 429 pauses: all calls of the account, one path, or the tokens of one server. */
 export type PauseScope = 'account' | Path | `tokens of ${string}`;
 
 /** A pause that the panel demands; it stays until a call shows that it is over. */
@@ -85,7 +88,7 @@ export class RateLimit {
   readonly #changed: LimitChanged;
   #rate: PinnedRate;
   readonly #starts = new SlidingWindow();
-  /** The same for panels that count in windows shorter than a minute. */
+  /** The starts within the panel's own window, if that is shorter than a minute. */
   #burst: { readonly window: SlidingWindow; readonly part: number } | undefined;
   #defaultPerMinute: number | undefined;
   #quiet: Quiet | undefined;
@@ -98,7 +101,7 @@ export class RateLimit {
   #spareAt = NEVER;
   /** Calls that the account can spare; infinite while the panel reports no limit. */
   #spare = Number.POSITIVE_INFINITY;
-  /** By then, the minute in which the panel reported it has ended. */
+  /** When the minute after the last report of spare calls ends. */
   #spareUntil = NEVER;
 
   constructor(clock: Clock, rate: PinnedRate = {}, changed: LimitChanged = () => undefined) {
@@ -113,7 +116,7 @@ export class RateLimit {
     this.#changed();
   }
 
-  /** The panel counts like this. */
+  /** Applies the way in which the panel counts. */
   speaks({ windowMs, defaultPerMinute, quiet }: RateForm): void {
     const isSame =
       this.#defaultPerMinute === defaultPerMinute &&
@@ -153,7 +156,10 @@ export class RateLimit {
     return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? NEVER);
   }
 
-  /** When another call fits into the window, and isn't at the end of one that has to be quiet. */
+  /**
+   * When another call fits into the window, outside the quiet time at the end of the panel's
+   * window.
+   */
   get windowAt(): number {
     const now = this.#clock.now();
     const inMinute = this.#starts.roomAt(this.limitPerMinute, now);
@@ -183,7 +189,7 @@ export class RateLimit {
     return this.#pauses.size > 0 && pauseScopes(path, server).some((scope) => this.#pauses.has(scope));
   }
 
-  /** The same of a 429 that concerned the tokens of this server alone. */
+  /** Did such a 429 concern only the tokens of this server? */
   isPausedAlone(path: Path, server: string): boolean {
     return path === 'websocket' && this.#pauses.has(tokenPause(server));
   }
@@ -256,12 +262,12 @@ export class RateLimit {
     const before = this.#pauses.get(scope);
     const isRepeated = before !== undefined;
     const isPaused = isRepeated && before.until > now + PROBE_MS;
-    // A panel that demands too short a pause demands it again and again.
+    // Doubled when it is demanded again, because some panels demand too short a pause.
     const lengthMs = isPaused
       ? Math.max(demandedMs, before.lengthMs)
       : Math.max(demandedMs, Math.min(2 * (before?.lengthMs ?? 0), DEFAULT_WAIT_MS));
     const until = Math.max(before?.until ?? 0, now + lengthMs);
-    // The panel says when its window ends.
+    // The panel's window ends with the demanded pause.
     if (this.#quiet !== undefined) this.#windowFrom = now + demandedMs - this.#quiet.untilMs;
     const pause = { scope, since: before?.since ?? now, until, lengthMs, isRepeated };
     this.#pauses.delete(scope);

@@ -1,4 +1,6 @@
-/** When may this call start? The rules, each a pure function over what waits, runs and ran. */
+/**
+ * The rules for when a call may start, each a pure function over waiting, running and past calls.
+ */
 import type { Path, Subject } from '../subjects.ts';
 import { subjectNode } from '../subjects.ts';
 import { type Call, isCanary, isConnect, type Started } from './call.ts';
@@ -12,11 +14,13 @@ export interface Traffic {
     pausedUntil(path: Path, server: string): number;
     isPaused(path: Path, server: string): boolean;
   };
-  /** What must not start now, because it has an outage; infinite, or until an instant. */
+  /**
+   * The subject whose outage holds the call, and until when; infinite if only a change ends that.
+   */
   readonly holds: (call: Call) => { readonly subject: Subject; readonly until: number } | undefined;
   /** Is this subject blamed, so that a call that tries it probably fails? */
   readonly isBlamed: (subject: Subject) => boolean;
-  /** Calls in flight: the places limit those that begin, and their time-outs those that hang. */
+  /** Calls in flight: `PLACES` limits the recent ones, and timeouts limit the ones that hang. */
   readonly running: Iterable<Started>;
   /** When a poll of a node last got a response; absent if a later poll got none. */
   readonly respondedAt: ReadonlyMap<string, number>;
@@ -29,19 +33,19 @@ export interface Traffic {
   readonly lists: SlidingWindow;
   readonly others: SlidingWindow;
   /**
-   * When the calls for tokens started of a node's servers that wait for their first `stats`, in
+   * The starts of token calls for a node's servers that still wait for their first `stats`, in
    * order.
    */
   readonly connecting: (node: string) => readonly number[];
   /** Has a server of this node streamed since its sockets last had an outage? */
   readonly hasStreamed: (node: string) => boolean;
-  /** More waits than a minute carries, connects among it. */
+  /** More calls wait than the rate allows in a minute, and some of them are connects. */
   readonly isShort: boolean;
 }
 
 /**
- * Which other calls the rule holds as well: none, the node in the same line, or all lines at the
- * gate.
+ * The calls that the rule holds together: those of one server, a line of one node, or all lines at
+ * the gate.
  */
 export type Gate = 'server' | 'node' | `gate ${string}`;
 
@@ -56,13 +60,13 @@ export interface Start extends Hold {
   readonly why: keyof typeof RULES | undefined;
 }
 
-/** Calls in flight, beside canaries and calls that hang. */
+/** The most calls in flight, except canaries and calls that hang. */
 export const PLACES = 8;
 
-/** Polls in flight of one node. */
+/** The most polls of one node in flight. */
 const SEATS_PER_NODE = 4;
 
-/** Polls in flight of all nodes that haven't responded yet, or no longer respond. */
+/** The most polls in flight of all nodes that haven't responded yet, or no longer respond. */
 const SEATS_IN_DOUBT = 3;
 
 /**
@@ -112,7 +116,10 @@ type Rule = (call: Call, traffic: Traffic, now: number) => Hold;
  * checks them once.
  */
 const RULES = {
-  /** Of what has an outage, only its trial starts. Before the panel is known, only canaries. */
+  /**
+   * During an outage of a subject, only its trial starts. Before the panel is known, only canaries
+   * start.
+   */
   outage: (call, { holds }) => {
     const hold = holds(call);
     if (hold === undefined) return FREE;
@@ -131,7 +138,9 @@ const RULES = {
     const oldest = path === 'websocket' ? tokensAt(server).at(-TOKEN_CALLS) : undefined;
     return { at: oldest === undefined ? AT_ONCE : oldest + 60_000, gate: 'server' };
   },
-  /** Calls that hang leave their places to other paths, but not to more of their own. */
+  /**
+   * Calls that hang free their places for other paths, but not for more calls of their own path.
+   */
   path: (call, { running }) => {
     if (call.path === 'resources' || isCanary(call)) return FREE;
     const ofPath = [...running].filter((one) => one.call.path === call.path && !isCanary(one.call));
@@ -152,7 +161,7 @@ const RULES = {
     const inDoubt = polls.filter((one) => isSeated(one, now) && isInDoubt(one.call.node()));
     return { at: freeAt(inDoubt, SEATS_IN_DOUBT), gate: 'gate doubt' };
   },
-  /** A node that refuses everybody costs few tokens. */
+  /** Limits the tokens wasted on a node that refuses all servers: six first connects at a time. */
   'first connects': (call, { connecting, hasStreamed }, now) => {
     const node = call.node();
     const isFirst = isConnect(call) && call.isRenewal !== true && call.tries() === undefined;
@@ -171,7 +180,7 @@ const RULES = {
    */
   trials: (call, traffic, now) =>
     isTrial(call, traffic) ? { at: trialsAt(traffic, now), gate: 'gate trials' } : FREE,
-  /** While more waits than a minute carries, connects get at least half of the starts. */
+  /** In a shortage, connects get at least half of the starts. */
   shortage: (call, { isShort, others, limit }, now) => {
     if (!isShort || isConnect(call) || call.tries() !== undefined) return FREE;
     return { at: others.roomAt(limit.limitPerMinute * SHARE_IN_SHORTAGE, now), gate: 'gate shortage' };
@@ -196,12 +205,12 @@ export function trialsAt({ trials, limit }: Pick<Traffic, 'trials' | 'limit'>, n
   return trials.roomAt(limit.limitPerMinute * TRIAL_SHARE, now);
 }
 
-/** Is it a path that gives no samples? */
+/** Is it the path of a list of backups or schedules? */
 export function isOfLists(path: Path): boolean {
   return path === 'backups' || path === 'schedules';
 }
 
-/** Does the call count as one that probably fails? What a 429 paused hasn't failed. */
+/** Does the call count as one that probably fails? A call that a 429 paused hasn't failed. */
 export function isTrial(call: Call, { isBlamed, limit }: Pick<Traffic, 'isBlamed' | 'limit'>): boolean {
   const tries = call.tries();
   if (tries === 'panel') return false;

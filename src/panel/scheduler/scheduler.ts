@@ -27,7 +27,7 @@ interface JobOptions extends QueueAddOptions {
   readonly call: Call;
 }
 
-/** More calls wait than the rate carries within a minute. */
+/** More calls wait than the rate allows in a minute. */
 export interface Backlog {
   readonly calls: number;
   /** Since when, in monotonic milliseconds. */
@@ -38,7 +38,7 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #history = new History();
   readonly #lines = new Lines<Job>(
-    // A pause of the whole path is the same for all calls of a line.
+    // Only a pause of the server's own tokens counts: a pause of the path holds the whole line.
     (call) => call.isRetry?.() === true && !this.#limit.isPausedAlone(call.path, call.server),
   );
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
@@ -75,7 +75,7 @@ export class Scheduler {
     return trialsAt(this.#traffic, this.#now) <= this.#now;
   }
 
-  /** Undefined unless more calls wait than the rate carries, connects among them. */
+  /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
   get backlog(): Backlog | undefined {
     const since = this.#shortSince;
     return since === undefined ? undefined : { calls: this.#lines.backlog, since };
@@ -142,7 +142,7 @@ export class Scheduler {
     if (connected !== undefined || isFirst) this.#kick();
   }
 
-  /** The node's sockets have an outage: whether it refuses everybody is in doubt again. */
+  /** The node's sockets have an outage, so the number of its first connects is limited again. */
   doubt(node: string): void {
     this.#history.streamed(node, false);
   }
@@ -156,8 +156,8 @@ export class Scheduler {
   }
 
   /**
-   * More or fewer calls may start. With a server, also its calls are examined that wait for a limit
-   * of their own.
+   * More or fewer calls may start. With a server, its calls that wait for a limit of their own are
+   * examined, too.
    */
   limitChanged(server = NO_SERVER): void {
     this.#lines.gatesOpened();
@@ -284,10 +284,10 @@ export class Scheduler {
       this.#followShortage(now);
       const traffic = this.#traffic;
       const mayStart = (call: Call) => this.#placed < PLACES || isCanary(call);
-      // Also while the window is closed: what waits for more than that is no shortage.
+      // Examined even if the window is closed: calls that other rules hold, too, are no shortage.
       const first = this.#lines.next(now, mayStart, (call) => startAt(call, traffic, now));
       if (first !== undefined && opensAt <= now) return first;
-      // Connects that turned out to be held make no shortage.
+      // If the examined connects are held, there is no shortage any more: decides again without it.
       if (traffic.isShort && !this.#isShort) continue;
       this.#rest(first === undefined ? Math.max(opensAt, this.#lines.nextAt) : opensAt, now);
       return undefined;
@@ -359,7 +359,7 @@ export class Scheduler {
     const call = this.#calls.get(id);
     this.#lines.delete(id);
     this.#next = undefined;
-    // p-queue doesn't look again at what is withdrawn.
+    // p-queue doesn't look again when a call is withdrawn.
     if (this.#shortSince !== undefined) this.#followShortage(this.#now);
     if (call === undefined) return;
     this.#calls.delete(id);

@@ -5,7 +5,7 @@
 /** Panels count calls in minutes. */
 export const WINDOW_MS = 60_000;
 
-/** Old entries are removed from the array once there are this many, and more than of the others. */
+/** Old entries are removed from the array once there are this many, and more than current ones. */
 const COMPACT_FROM = 64;
 
 export class SlidingWindow {

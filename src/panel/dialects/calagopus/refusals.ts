@@ -5,7 +5,7 @@ import type { ErrorBody, PanelRefusal } from '../../dialect.ts';
 import { readBody } from '../refused-body.ts';
 import { asFields, asText, type Fields } from '../wire.ts';
 
-/** The texts, if the body has them and nothing else. */
+/** The list of texts, if the body contains nothing else. */
 function textsIn({ errors, ...others }: Fields): readonly string[] | undefined {
   if (!Array.isArray(errors) || errors.length === 0 || Object.keys(others).length > 0) return undefined;
   const texts = errors.filter((text) => asText(text) !== undefined);

@@ -79,7 +79,9 @@ function decodeServer(entry: Fields): ListedServer | undefined {
   };
 }
 
-/** Why the panel grants no access to a server. It does so for servers of a node in maintenance. */
+/**
+ * Why the panel denies access to a server. It grants access to servers of a node in maintenance.
+ */
 function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (flags['is_suspended'] === true) return 'suspended';
   if (flags['is_transferring'] === true) return 'transferring';
@@ -122,7 +124,7 @@ export function decodeResourcesOfNode(body: unknown): ReadonlyMap<string, Resour
   return new Map(servers.map(([uuid, usage]) => [uuid.toLowerCase(), resourcesIn(usage)] as const));
 }
 
-/** It has the fields of the socket's `stats` event (`ResourceUsage`). */
+/** The usage has the fields of the socket's `stats` event (`ResourceUsage`). */
 function resourcesIn(usage: unknown): Resources {
   const sample = new Sample();
   const badFields = decodeStats(usage, sample);

@@ -1,7 +1,4 @@
-/**
- * The console sockets of Calagopus' daemon, which differ from those of Wings in what it refuses,
- * and how.
- */
+/** The console sockets of Calagopus' daemon, whose refusals differ from those of Wings. */
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { JwtError, SocketCodec } from '../../dialect.ts';
 import { frameReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket.ts';
@@ -20,8 +17,8 @@ const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: 
 
 /**
  * "invalid token: token is expired", "… has been denied", "… is not yet valid" or "… has invalid
- * issued at time", as after a restart (remote/jwt.rs). It is sent for a token and for events that
- * are withheld, and both look alike. Daemons before 1.0 send "JWT expired".
+ * issued at time", as after a restart (remote/jwt.rs). The daemon sends the same text for a
+ * rejected token and for an event that it withholds. Daemons before 1.0 send "JWT expired".
  */
 const INVALID = /^(?:invalid token|JWT expired)\b/i;
 

@@ -52,8 +52,8 @@ export function refusalCause({
 }
 
 /**
- * Panels report a node's response with its status in the message, or with the status of their own
- * response: one of 500 or more is the panel's, because it got none.
+ * The node's status is in the panel's message, or else is the status of the panel's response. A
+ * panel's own status of 500 or more means that the node didn't respond.
  */
 function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCode {
   const answered = nodeStatus ?? (panelStatus < 500 ? panelStatus : undefined);

@@ -194,7 +194,7 @@ function decodeBackup(attributes: Fields): Backup | undefined {
   return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
 
-/** More than people make; panels don't page them. */
+/** More schedules than people create for a server; panels return them on one page. */
 const MAX_SCHEDULES = 1_000;
 
 export function decodeSchedules(body: unknown): readonly Schedule[] {
@@ -220,7 +220,7 @@ function decodeSchedule(attributes: Fields): Schedule | undefined {
   };
 }
 
-/** Panels return as many as are requested; all nodes of most panels fit. */
+/** Panels return as many nodes as requested; all nodes of most panels fit. */
 export const NODES_PER_PAGE = 100;
 
 /** The nodes on one page of the application API's list, in the panel's order. */

@@ -170,7 +170,7 @@ type ReadJwtError = (text: string) => JwtError;
 /** The content of the current `stats` frame. */
 const received = new Sample();
 
-/** What reads the frames of a daemon whose `jwt error` is read like this. */
+/** The frame reader of a daemon; `readError` reads its `jwt error` texts. */
 export function frameReader(readError: ReadJwtError): SocketCodec['handleFrame'] {
   return (bytes, isBinary, handler, from = 0, to = bytes.length) => {
     if (isBinary) {
@@ -206,7 +206,7 @@ function handleMessage(
 
 type Reaction = (handler: FrameHandler, first: string | undefined, frame: Buffer) => void;
 
-/** What the events are for; all others are only counted. */
+/** The reactions to events; all other events are only counted. */
 const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
   ['stats', handleStats],
   ['status', handleStatus],
@@ -248,9 +248,9 @@ function handleStatus(handler: FrameHandler, state: string | undefined): void {
 const MAX_NOTICE_FRAME_BYTES = 1_024;
 
 /**
- * What the daemon prints about a stop in a frame with a console line; undefined if that is nothing.
- * Unless a stop needs an explanation, only the line about a full disk is recognized, because that
- * one precedes the stop.
+ * What the daemon prints about a stop in a frame with a console line; undefined if nothing. Unless
+ * a stop needs an explanation, only the line about a full disk is recognized, because that line
+ * precedes the stop.
  */
 function daemonNotice(frame: Buffer, isStopToExplain: boolean): DaemonNotice | 'unreadable' | undefined {
   if (frame.length > MAX_NOTICE_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;

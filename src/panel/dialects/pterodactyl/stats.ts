@@ -129,8 +129,8 @@ const FIRST_LETTER = 2;
 const [ZERO = 0, NINE = 0, DOT, COMMA, BRACE_END, NEWLINE] = Buffer.from('09.,}\n');
 
 /**
- * Numbers of so many digits, and the powers of ten for their decimals, are exact, so that one
- * division rounds like JSON.parse.
+ * Numbers of up to 15 digits and the powers of ten for their decimals are exact, so one division
+ * rounds like JSON.parse: 365479 / 1000 is 365.479.
  */
 const MAX_DIGITS = 15;
 
