@@ -7,8 +7,8 @@ import { Account } from '../panel/account.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 
 /**
- * The calls of a key that isn't used any more count for a minute; longer than that only for keys
- * that are rotated back.
+ * The calls of an unused key count for a minute. Accounts are kept longer only for keys that are
+ * rotated back.
  */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 

@@ -25,7 +25,8 @@ export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>):
 }
 
 /**
- * The part that the lookup of a name may use; shorter, so that the name is identified as the cause.
+ * The part of the timeout that the lookup of a name may use: less than all of it, so that the name
+ * is identified as the cause.
  */
 const LOOKUP_PART = 0.7;
 

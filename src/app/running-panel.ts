@@ -57,8 +57,8 @@ export interface PanelContext extends PanelShared, Pick<QueryAccess, 'isTaken'> 
 export class RunningPanel {
   readonly fleet: PanelFleet;
   /**
-   * Does a port of the address of a server, which may be another panel's, belong to another one, as
-   * far as the server list shows?
+   * Does this port of a server's address belong to another server, as far as this panel's server
+   * list shows? The first server may be another panel's.
    */
   readonly isTaken: QueryAccess['isTaken'];
   readonly #clock: Clock;

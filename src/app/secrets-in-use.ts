@@ -6,8 +6,8 @@ import { proxySecrets } from '../panel/transport.ts';
 const PROXY_VARIABLE = /^(?:https?|all)_proxy$/i;
 
 /**
- * Everything to be struck out of texts while this configuration is in use; `env` are the
- * environment's variables.
+ * All secrets to redact from texts while this configuration is in use; `env` are the environment's
+ * variables.
  */
 export function secretsInUse(
   config: Config,

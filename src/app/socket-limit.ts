@@ -8,14 +8,14 @@ import type { SharedSockets } from '../fleet/needs.ts';
  */
 const OWN_DESCRIPTORS = 24;
 
-/**
- * Connections of scrapers and browsers: a share of all descriptors, within a minimum and a maximum.
- */
+/** Connections of scrapers and browsers: an eighth of all descriptors, from 48 to 256. */
 const CONNECTION_SHARE = 1 / 8;
 const MIN_CONNECTIONS = 48;
 const MAX_CONNECTIONS = 256;
 
-/** Calls to all panels together, which rarely all make calls at once, and to each panel. */
+/**
+ * Descriptors for calls: some for all panels, which rarely make calls at once, and some for each.
+ */
 const CALLS = 6;
 const CALLS_PER_PANEL = 2;
 
@@ -26,8 +26,8 @@ const CALLS_PER_PANEL = 2;
 const OVERLAP = 8;
 
 /**
- * The most console sockets that a panel may hold: an equal part of those that smaller needs leave;
- * infinite if all needs are met.
+ * The most console sockets that a panel may hold: an equal part of what smaller needs leave, such
+ * as 45 of 100 if panels need 10, 60 and 60; infinite if all needs are met.
  */
 export function equalPart(sockets: number, needs: readonly number[]): number {
   let rest = sockets;

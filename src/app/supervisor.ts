@@ -21,7 +21,7 @@ export interface ConfigChanges {
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 }
 
-/** That of this process. */
+/** The event loop of this process. */
 const EVENT_LOOP: EventLoop = {
   now: () => performance.now(),
   nextTurn: (run) => void setImmediate(run),
@@ -185,7 +185,7 @@ export class Supervisor implements FleetReading {
     return new RunningPanel(panel, this.#accounts.findOrAdd(panel), this.#shared);
   }
 
-  /** Of the rates that several entries pin for one account, the lowest counts. */
+  /** If several entries pin a rate for one account, the lowest counts. */
   #pinRates(): void {
     const { total } = this.#shared.shard;
     const accounts = new Set(this.#panels.map((panel) => panel.account));

@@ -3,7 +3,7 @@
 import type { PanelConfig } from './config.ts';
 import { disclose } from './config-text.ts';
 
-/** What a setting of a panel affects: `panel` is which panel it is. */
+/** What a setting of a panel affects; `panel` if another value means another panel. */
 type Affected = 'panel' | 'key' | 'calls' | 'sockets' | 'rest';
 
 /**

@@ -97,7 +97,7 @@ const labelRules = z
   .preprocess(
     (value, context) => {
       if (value === undefined || Array.isArray(value)) return value;
-      // What is wrong with a map is reported at its own keys.
+      // Problems of a map are reported at its own keys.
       const { error } = ANY_LABELS.safeParse(value);
       for (const issue of error?.issues ?? []) context.issues.push({ ...issue, input: undefined });
       return [{ labels: value }];
@@ -158,7 +158,7 @@ export const discover = orSwitch(
   { type: 'owner' },
 );
 
-/** What takes a call for each server: true, or how often it is read. */
+/** A list that takes a call for each server: true, or how often it is read. */
 export const perServer = (description: string) =>
   orSwitch(
     settings('true, false or a map such as { interval: 1h }', {

@@ -134,7 +134,7 @@ const nodes = settings('a map with api_key_file', {
  */
 const SHORTEST_STALENESS = '20s';
 
-/** The names that don't tell all panels that they are for. */
+/** APIs that several panels have, although each is named after one of them. */
 const APIS_OF_SEVERAL = DIALECT_FACTS.filter(({ panels }) => panels.length > 1)
   .map(
     ({ name: api, panels }) => `${api} is also that of ${panels.slice(1).join(', ')} and compatible panels`,
@@ -298,7 +298,7 @@ const config = section('a map with panels', {
  */
 export const configSchema = z.preprocess((tree, context) => {
   const problem = misfit(tree);
-  // Nothing else is reported then.
+  // Then, no other problem is reported.
   if (problem !== undefined) context.addIssue(customIssue(problem, 'key'));
   return tree;
 }, config);

@@ -4,8 +4,8 @@ import type { Problem } from '../domain/problems.ts';
 import type { ProblemReading } from '../domain/reading.ts';
 
 /**
- * The problems found at the instant `now`: one whose cause is among those found before began with
- * them, whatever its details are now.
+ * The problems found at the instant `now`. A problem keeps its beginning as long as its cause is
+ * found, even if its details change.
  */
 export function datedProblems(
   found: readonly Problem[],

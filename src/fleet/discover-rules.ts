@@ -9,7 +9,7 @@ import type { ListedServer } from '../panel/dialect.ts';
 /** The rules for discovered servers, with the globs compiled. */
 export type CompiledRules = ReturnType<typeof compileRules>;
 
-/** What tells one server from all others. */
+/** The fields that identify a server. */
 export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'>;
 
 const NO_LABELS: DiscoverRules['labels'][number]['labels'] = {};
@@ -50,8 +50,8 @@ export function compileRules(
 }
 
 /**
- * The same function, which is called once for each entry of the server list: most are the same in
- * the next walk.
+ * Calls a function once for each entry of the server list, and remembers the result: most entries
+ * are the same object in the next walk.
  */
 function onceFor<Result>(read: (server: ListedServer) => Result): (server: ListedServer) => Result {
   const known = new WeakMap<ListedServer, { readonly result: Result }>();

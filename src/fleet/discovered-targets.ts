@@ -34,7 +34,8 @@ export function mergeTargets(
   for (const [identity, twins] of twinsByIdentity) {
     const owner = owners.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
-      // The panel responds for one of the servers with this short id, and it is unknown for which.
+      // The panel's responses are about one of the servers with this short id, but it is unknown
+      // which.
       if (twins.length > 1) ambiguous.push(...twins);
       continue;
     }
@@ -47,7 +48,7 @@ export function mergeTargets(
     if (owner === undefined) chosen.push(first);
     else ambiguous.push(first);
   }
-  // To sort all of them takes longer than everything else.
+  // Sorting all of them takes longer than everything else.
   const { maxServers = 0 } = rules ?? {};
   if (chosen.length > maxServers) chosen.sort(byUuid);
   const leftOut = chosen.splice(maxServers);
@@ -116,8 +117,8 @@ function toTarget(server: ListedServer, own: ServerTarget): ServerTarget {
   return {
     ...own,
     ...facts,
-    // Every sample reads them: V8 would give each object that is made of the rest of another a
-    // shape of its own.
+    // Every sample reads the limits: V8 would give each object that is made of the rest of another
+    // object a shape of its own.
     limits: {
       memoryBytes: own.limits.memoryBytes ?? (isNumber ? undefined : listed),
       diskBytes: own.limits.diskBytes ?? diskBytes,
@@ -131,9 +132,7 @@ function toTarget(server: ListedServer, own: ServerTarget): ServerTarget {
   };
 }
 
-/**
- * By rules and listed server: how it is monitored, which is the same object as long as they are.
- */
+/** By rules and listed server: its description, which stays the same object as long as both do. */
 const DISCOVERED = new WeakMap<CompiledRules, WeakMap<ListedServer, ServerTarget>>();
 
 function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
@@ -151,8 +150,8 @@ function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
 }
 
 /**
- * By configured server: what it was last completed from, and the result, which is the same object
- * until that changes.
+ * By configured server: the inputs of its last completed description, and that description, which
+ * stays the same object until the inputs change.
  */
 const COMPLETED = new WeakMap<
   ServerTarget,

@@ -32,8 +32,8 @@ const NOBODY: readonly ServerTarget[] = [];
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
 /**
- * How old a server list that fails may be, unless it is read less often, before blocked servers are
- * tried with their own calls.
+ * How old the last server list may be while reading it fails, before blocked servers are tried with
+ * their own calls; longer if it is read less often.
  */
 const BELIEVED_MS = 300_000;
 
@@ -150,12 +150,12 @@ export class Discovery {
       const { panel, log, isOurs } = this.#options;
       const rules = settings?.discover;
       this.#rules = rules && compileRules(panel, rules, isOurs);
-      // What was a problem of discovering servers doesn't end by being discovered again.
+      // Without discovery, its problems are dropped, and not logged as ended.
       if (rules === undefined) this.#logProblems = problemLog(panel, log, ENDED);
       const isUnread = this.#isRunning && rules !== undefined && this.#state.known.size === 0;
       this.#undecided = isUnread ? this.#merged.targets : NOBODY;
       if (settings === undefined) this.#state = NEVER_READ;
-      // The list of other servers may lack all that are known.
+      // A list of another type may lack all known servers, so a short list counts at once.
       else if (settings.type !== before?.type)
         this.#state = { ...this.#state, shortSince: Number.NEGATIVE_INFINITY };
     }
@@ -175,8 +175,8 @@ export class Discovery {
   }
 
   /**
-   * A server's own calls show that it was deleted: the list is read at once, but not twice within a
-   * minute because of many of them.
+   * A server's own calls proved that it was deleted: reads the list at once, but not within a
+   * minute of the last walk.
    */
   serverDeleted(): void {
     this.#deletedAt = this.#options.clock.now();
@@ -205,7 +205,7 @@ export class Discovery {
     const startedAt = clock.now();
     const isUrgent = this.#deletedAt > this.#walkedAt;
     this.#walkedAt = startedAt;
-    // The first pages show which servers there are, and on which nodes.
+    // The first pages are urgent: they show which servers exist, and on which nodes.
     const firstPages =
       settings.discover === undefined ? countPages(this.#configured.length) : Number.POSITIVE_INFINITY;
     const urgentPages = before.pages === 0 ? firstPages : 0;
@@ -242,13 +242,13 @@ export class Discovery {
     this.#logProblems(this.problems);
     const { intervalMs, repeatMs } = this.#pace(settings);
     const isSettled = walk.complete ? !hasDoubts(this.#state) : isRefused && gateway.health === 'up';
-    // The page that lists it may have been read before it was deleted.
+    // The page with the deleted server may have been read before the deletion.
     return isSettled && this.#deletedAt < startedAt ? intervalMs : repeatMs;
   }
 
   /**
-   * A configured server is missing from what the account has itself: an administrator has access to
-   * it nevertheless, and is shown it among all servers. Panels list nothing to others.
+   * Is a configured server missing from the account's own list? An administrator has access to it
+   * nevertheless, and finds it in the list of all servers. Panels list nothing to other accounts.
    */
   #maySeeMore({ complete, servers }: ListingWalk, { discover, type }: ListingSettings): boolean {
     if (!complete || discover !== undefined || type !== undefined || this.#isAdmins !== undefined)
@@ -294,7 +294,7 @@ export class Discovery {
     // The server list may have named a configured server.
     const ours = merged.targets.filter((target) => this.#isOurs(target));
     const targets = [...ours, ...this.#stillUndecided(merged.targets)];
-    // Without a current list, their own calls show whether they are blocked.
+    // Without a current list, their own calls find out whether they are blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
   }

@@ -36,8 +36,8 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
   }
 
   /**
-   * Begins the steps after one up to another: they repeat its values as long as those were fresh,
-   * and are empty then.
+   * Begins the steps after `after` up to `to`: they repeat its values up to the step `freshTo`, and
+   * are empty after it.
    */
   begin(server: number, after: number, to: number, freshTo = Number.NEGATIVE_INFINITY): void {
     for (let ring = 0; ring < this.#perServer; ring += 1) {
@@ -57,7 +57,7 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
     this.#values[this.#index(server, ring, step)] = value;
   }
 
-  // When the clock begins, the steps before are negative.
+  // Near the clock's zero, earlier steps are negative.
   #index(server: number, ring: number, step: number): number {
     return (server * this.#perServer + ring) * this.#steps + ((step + this.#steps) % this.#steps);
   }

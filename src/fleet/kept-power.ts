@@ -67,7 +67,7 @@ export function restoreStop({ ago, reason, exitCode, whileDown }: KeptStop, at: 
   return { at: at - ago, reason, exitCode, whileDown };
 }
 
-/** Nothing explains it further. */
+/** No later notice changes a restored stop. */
 function restoreDecided(kept: KeptStop, at: number): Stop {
   const { ago, reason, exitCode, whileDown } = kept;
   const stoppedAt = at - ago;
@@ -102,7 +102,7 @@ export function isOtherRun(kept: KeptUptime, at: number, next: Observation): boo
   const [receivedAt, measuredFrom] = [at - receivedAgo, at - measuredFromAgo];
   const before = { state: undefined, uptimeMs, source, receivedAt, measuredFrom };
   if (compareObservations(before, next) === 'restarted') return true;
-  // Whatever happened to the system clock meanwhile. A response of the resources endpoint may be
+  // This holds whatever happened to the system clock. A response of the resources endpoint may be
   // older than the last sample.
   return next.uptimeMs > 0 && uptimeMs - next.uptimeMs > POLL_CACHE_MS + START_JITTER_MS;
 }

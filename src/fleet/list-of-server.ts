@@ -8,7 +8,7 @@ export interface IntervalSettings {
   readonly intervalMs: number;
 }
 
-/** What is read of every server, by its name in the record. */
+/** The lists that are read of every server, by their names in the record. */
 export const LISTS = ['backups', 'schedules'] as const;
 export type ListName = (typeof LISTS)[number];
 
@@ -37,7 +37,7 @@ export interface ListOfServer {
   ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
 }
 
-/** As panels send times, and as metrics have them. */
+/** Unix seconds, as metrics have them, from the milliseconds that panels send. */
 export function seconds(unixMs: number | undefined): number | undefined {
   return unixMs === undefined ? undefined : unixMs / 1_000;
 }

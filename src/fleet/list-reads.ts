@@ -49,8 +49,8 @@ interface Reads {
   /** The latest instant at which an event made it due. */
   eventAt: number;
   /**
-   * The first reads follow each other; the second is at a random point, so that they don't stay
-   * together.
+   * The next read is the server's first. The first reads of all servers follow each other, so the
+   * second comes after 0.5 to 1.5 intervals.
    */
   isFirst: boolean;
   /** Consecutive failed reads. */
@@ -59,13 +59,11 @@ interface Reads {
   listed: { readonly record: ServerRecord; readonly records: readonly ServerRecord[] } | undefined;
 }
 
-/**
- * A read at the time at which it was due when it was queued; it may be due at another time by now.
- */
+/** An entry of the queue; obsolete if the list is due at another time by now. */
 interface DueRead {
   readonly reads: Reads;
   readonly dueAt: number;
-  /** Of reads that are due together, the first comes first. */
+  /** Of two entries that are due together, the lower one comes first. */
   readonly order: number;
 }
 
@@ -152,7 +150,7 @@ export class ListReads {
     return undefined;
   }
 
-  /** The servers changed, or what is known of them. */
+  /** Rebuilds the queue after the servers or their descriptions changed. */
   #enqueueAll(records: readonly ServerRecord[]): void {
     this.#records = records;
     const due: DueRead[] = [];
@@ -187,8 +185,8 @@ export class ListReads {
       if (signal.aborted) return 0;
       cause = this.#failed(record, error);
     }
-    // What concerns the server isn't a failure, but the panel may miss a server, or the path, for a
-    // moment only.
+    // A problem of the server alone isn't a failure, unless the panel doesn't find the server or
+    // the path: that may be temporary.
     if (cause !== undefined && (CAUSES[cause].scope !== 'server' || isUnknownPath(cause))) {
       reads.failures += 1;
       return retryGapMs(reads.failures);

@@ -30,8 +30,8 @@ export const NEVER_READ: ListingState = { known: new Map(), pages: 0, failures: 
 const WALKS_TO_VANISH = 3;
 
 /**
- * A panel that fails in some way may list too few servers with a success, and a fleet's counters
- * would be lost.
+ * A failing panel may respond with success and too few servers, and the counters of the missing
+ * ones would be lost.
  */
 const SHORT_FOR_MS = 30 * 60_000;
 
@@ -56,7 +56,7 @@ export function afterWalk(
   const counts = complete && (shortSince === undefined || now - shortSince >= SHORT_FOR_MS);
   for (const [uuid, { entry, missedWalks: missedBefore }] of before.known) {
     if (known.has(uuid)) continue;
-    // A list may show other servers each time.
+    // The list may contain other servers in each walk.
     if (known.size >= MAX_PAGES * LISTING_PAGE_SIZE) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
     const walksToVanish = notFound.has(shortId({ id: uuid })) ? 1 : WALKS_TO_VANISH;

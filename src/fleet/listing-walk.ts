@@ -16,17 +16,17 @@ export const MAX_PAGES = 500;
 const MAX_FAILURES = 2;
 
 /**
- * So many entries are read between two turns of the event loop: even hostile ones take only
- * milliseconds.
+ * Entries that are read in one turn of the event loop: even hostile ones take only milliseconds.
  */
 const SLICE = 50;
 const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 
-/** With more servers, pieces of work about all of them have a turn each. */
+/** With more servers, each piece of work about all of them has a turn of its own. */
 const MANY_SERVERS = 1_000;
 
 /**
- * Between two pieces of work about all servers, of which each takes milliseconds if they are many.
+ * Yields to the event loop between two pieces of work about all servers, each of which takes
+ * milliseconds if there are many.
  */
 export async function restIfMany(servers: { readonly length: number }): Promise<void> {
   if (servers.length > MANY_SERVERS) await afterEvents();
@@ -50,8 +50,8 @@ export interface ListingWalk {
 
 /**
  * Reads every page of a server list, until a page fails or the signal aborts; never rejects. A
- * server that two pages have counts once: they have no stable order. One that is listed as it is
- * known is the same object, so that nothing compares it again.
+ * server on two pages counts once: pages have no stable order. An entry that equals the known one
+ * is the same object, so that nothing compares it again.
  */
 export async function walkListing(
   read: (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>,

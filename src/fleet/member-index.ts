@@ -5,7 +5,7 @@ import type { Condition } from '../domain/snapshot.ts';
 import type { SessionRecord } from '../session/session-context.ts';
 import type { Member } from './members.ts';
 
-/** What an event may ask for. */
+/** The facts by which events select members. */
 interface Facts {
   readonly id: string;
   readonly node: string | undefined;
@@ -42,7 +42,7 @@ class Groups<Fact> {
 
 const NOBODY: ReadonlySet<Member> = new Set();
 
-/** The members whose sessions have begun, by what events are about. */
+/** The members whose sessions have begun, by server, node, condition and cause. */
 export class MemberIndex {
   readonly #facts = new Map<SessionRecord, { readonly member: Member; readonly facts: Facts }>();
   readonly #byId = new Map<string, Member>();
@@ -90,7 +90,7 @@ export class MemberIndex {
     return this.#byNode.size;
   }
 
-  /** Members whose problem this is. */
+  /** Members with a problem of this cause. */
   withCause(cause: CauseCode): ReadonlySet<Member> {
     return this.#byCause.of(cause);
   }

@@ -9,21 +9,20 @@ import type { Cancel, Clock } from '../domain/time.ts';
 const SLICE = 32;
 
 /**
- * After a walk that took longer, nothing is walked through for as long again, or for a second: the
- * event loop has other work.
+ * After a walk that took longer than this, walks pause for as long again, at most a second, because
+ * the event loop has other work.
  */
 const SHORT_MS = 20;
 const LONGEST_REST_MS = 1_000;
 
 /**
- * Visits every member of a group, once for all requests that come before the walk begins. So a
- * request costs the same in a fleet of any size, and many requests don't cost more than a part of
- * the time.
+ * Visits every member of a group, once for all requests that come before the walk begins. A request
+ * costs the same in a fleet of any size, and many requests take only a part of the time.
  */
 export class MemberWalks<Member> {
   readonly #clock: Pick<Clock, 'now' | 'schedule'>;
   readonly #visit: (member: Member) => void;
-  /** Those that were asked for since the current walk began. */
+  /** The groups that were requested since the current walk began. */
   readonly #groups = new Set<Iterable<Member>>();
   #members: readonly Member[] = [];
   #visited = 0;
@@ -65,7 +64,7 @@ export class MemberWalks<Member> {
     }
   }
 
-  /** Returns what comes before the next visits; undefined if there are none. */
+  /** Returns whether the next visits wait for a turn or a rest; undefined if no member is left. */
   #visitSome(): 'turn' | 'rest' | undefined {
     for (let visits = 0; visits < SLICE; visits += 1) {
       if (this.#visited >= this.#members.length) {

@@ -45,7 +45,7 @@ export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | '
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
-/** The servers of one panel, their sessions, and what those see. */
+/** The servers of one panel, with their sessions. */
 export class Members {
   readonly #options: MembersOptions;
   readonly #surroundings: PanelSurroundings;
@@ -58,9 +58,9 @@ export class Members {
    * server changed.
    */
   records: readonly ServerRecord[] = [];
-  /** Those whose sessions have begun and not ended. */
+  /** The members whose sessions have begun and not ended. */
   readonly #begun = new Set<Member>();
-  /** The same, by what events are about. */
+  /** The same members, by the facts that events name. */
   readonly #index = new MemberIndex();
   readonly #walks: MemberWalks<Member>;
   /** Sessions whose sockets close. */
@@ -98,15 +98,15 @@ export class Members {
     gateway.events.on('changed', (change) => this.#panelChanged(change));
   }
 
-  /** What the session of this server sees. */
+  /** The surroundings of this server's session. */
   surroundings(record: SessionRecord, isRunning: boolean): Surroundings {
     const hasRoom = this.#withRoom?.has(record) ?? true;
     return this.#surroundings.of(record, { isRunning, hasRoom, ...this.#pace.intervals() });
   }
 
   /**
-   * Polls as often as this from now on, and samples are stale that late; timeouts and the origin
-   * count from the next socket on.
+   * Applies new poll intervals and the staleness of samples at once; timeouts and the origin apply
+   * from the next socket on.
    */
   configure(settings: MembersSettings): void {
     this.#pace.configure(settings);
@@ -117,9 +117,9 @@ export class Members {
   }
 
   /**
-   * The servers are these from now on. A server that was already monitored keeps its session,
-   * socket and record, even if its description changed. Returns whether anything differs: then,
-   * `follow` is due.
+   * Replaces the list of servers. A server that was already monitored keeps its session, socket and
+   * record, even if its description changed. Returns whether anything changed: then, `follow` must
+   * be called.
    */
   regroup(targets: readonly ServerTarget[]): boolean {
     const { clock, kept } = this.#options;
@@ -160,7 +160,7 @@ export class Members {
   }
 
   /**
-   * Only so many sockets have room: those of the first servers of the list, so that the same ones
+   * Gives sockets to the first `part` streamed servers of the list only, so that the same servers
    * keep theirs.
    */
   divide(part: number): void {
@@ -170,15 +170,15 @@ export class Members {
     if (streamed.length > part) this.#withRoom = new Set(streamed.slice(0, part));
   }
 
-  /** What all sessions see changed. */
+  /** The surroundings of all sessions changed. */
   changed(): void {
     this.#walks.walk(this.#begun);
   }
 
   /**
-   * Begins again with the servers that have no data, or with all if sockets are opened otherwise.
-   * `forget` ends outages in between: before, that would wake sessions whose tokens are then
-   * withdrawn but count; after, the new attempts would be held.
+   * Restarts the sessions without data, or all sessions if `sockets` is given. `forget` ends
+   * outages between stop and start: earlier, it would wake sessions whose calls for tokens are then
+   * withdrawn but count; later, the outages would hold the new attempts.
    */
   retry(forget: () => void, sockets?: SocketAccess): void {
     this.#sessions.sockets = sockets ?? this.#sessions.sockets;
@@ -196,7 +196,7 @@ export class Members {
     await Promise.all(this.#closing);
   }
 
-  /** What happened to the panel concerns these sessions. */
+  /** Passes a change of the panel on to the sessions that it concerns. */
   #panelChanged(change: PanelChange): void {
     if (change.of === 'subject') {
       const node = subjectNode(change.subject);
@@ -229,7 +229,10 @@ export class Members {
     INTERNAL_ERRORS.contain(() => member.session.sees(this.surroundings(member.record, true)));
   }
 
-  /** Shows what is to the sessions of servers that are refused or can't be monitored. */
+  /**
+   * Shows the current surroundings to the sessions of servers that are refused or can't be
+   * monitored.
+   */
   #showWithoutData(): void {
     for (const condition of WITHOUT_DATA) this.#walks.walk(this.#index.inCondition(condition));
   }

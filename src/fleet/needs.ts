@@ -9,8 +9,9 @@ import { LIST_MS } from '../panel/node-polls.ts';
 export const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
 /**
- * As many polls of single servers take as many calls as those of these servers, if the panel lists
- * all servers of a node: its list is requested again once it is too old.
+ * Calls per poll interval for these polled servers if one call lists all servers of a node: the
+ * list of each node is requested again every `LIST_MS`, and there is never more than one call per
+ * server.
  */
 export function pollsByNode(polled: number, nodes: number, pollIntervalMs: number): number {
   return Math.min(polled, Math.ceil(nodes * (pollIntervalMs / LIST_MS)));

@@ -14,7 +14,7 @@ interface ServerOfNode {
 
 /**
  * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is
- * monitored; it may have one, such as sockets that fail, while its servers are polled.
+ * monitored. A node with a problem, such as failing sockets, is up while its servers are polled.
  */
 export function nodeReadings(
   servers: readonly ServerOfNode[],
@@ -37,7 +37,7 @@ export function nodeReadings(
   });
 }
 
-/** Counts a server by the cause of its problem, if only its node can be that. */
+/** Counts a server by the cause of its problem, if only its node can be the reason. */
 function count(lost: Map<CauseCode, number>, problem: Problem | undefined): void {
   if (problem === undefined || CAUSES[problem.cause].scope !== 'node') return;
   lost.set(problem.cause, (lost.get(problem.cause) ?? 0) + 1);

@@ -58,14 +58,14 @@ export class PanelFleet {
   readonly discovery: Discovery;
   readonly #context: FleetContext;
   readonly #serverLog: ReturnType<typeof serverLog>;
-  /** What is read beside the servers themselves exists while it is configured. */
+  /** The lists that are read beside the servers themselves, while they are configured. */
   readonly #lists: { [What in ListName]?: ListReads | undefined } = {};
   #nodes: NodeWatch | undefined;
   #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch;
   readonly #members: Members;
   #settings: FleetSettings;
-  /** What the servers need, and what that was counted from. */
+  /** The servers' needs, and the inputs from which they were counted. */
   #counted: { readonly basis: readonly unknown[]; readonly needs: Needs } | undefined;
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
@@ -166,8 +166,8 @@ export class PanelFleet {
   }
 
   /**
-   * Panel and nodes are reached in another way. With another access to sockets, all are opened
-   * anew.
+   * The connection to the panel and its nodes changed. With new access to sockets, all are
+   * reopened.
    */
   accessChanged(sockets?: SocketAccess): void {
     this.#retry(() => this.#context.gateway.accessChanged(), sockets);

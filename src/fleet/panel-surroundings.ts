@@ -1,4 +1,4 @@
-// What a panel's sessions see of it.
+// The surroundings of a panel's sessions.
 
 import type { CauseCode } from '../domain/problems.ts';
 import { type Clock, NEVER } from '../domain/time.ts';
@@ -8,13 +8,13 @@ import type { SessionRecord } from '../session/session-context.ts';
 
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
 
-/** What a panel's sessions see: what holds now, and when that changed. */
+/** The surroundings of a panel's sessions: the outages that hold them, and the times of changes. */
 export class PanelSurroundings {
   readonly #clock: Clock;
   readonly #gateway: PanelGateway;
-  /** When each was last blamed or cleared. */
+  /** When each subject was last blamed or cleared. */
   readonly #judged = new Map<Subject, number>();
-  /** When a server last worked that had failed for a cause, also by node. */
+  /** By cause: when a server that had failed for it last worked again; also by node. */
   readonly #recovered = new Map<CauseCode, number>();
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   /** When the server list was last read completely. */
@@ -33,7 +33,7 @@ export class PanelSurroundings {
     });
   }
 
-  /** What the session of this server sees, beside what is given. */
+  /** The surroundings of this server's session, including the `given` ones. */
   of<Given>({ target, node }: SessionRecord, given: Given) {
     const gateway = this.#gateway;
     return {

@@ -7,23 +7,24 @@ import type { MemberIndex } from './member-index.ts';
 import { CALLS_PER_SOCKET_AND_MINUTE, pollsByNode } from './needs.ts';
 
 /**
- * The part of the rate that polls may take, of what the tokens of sockets leave: the rest is for
- * lists, trials and new sockets.
+ * The share of polls in the calls that the tokens of sockets leave: the rest is for lists, trials
+ * and new sockets.
  */
 const POLL_SHARE = 0.9;
 
-/** How often the interval of polls follows what the rate carries. */
+/** How often the interval of polls is adapted to the rate. */
 const PACED_MS = 1_000;
 
 /**
- * Milliseconds between the polls of a server: as configured, or as many as the rate carries; pure.
+ * Milliseconds between the polls of a server: as configured, or longer if the rate doesn't allow
+ * that; pure.
  */
 export function pollEveryMs(
   configuredMs: number,
   { perMinute, polled, streaming }: Readonly<Record<'perMinute' | 'polled' | 'streaming', number>>,
 ): number {
   const left = POLL_SHARE * (perMinute - streaming * CALLS_PER_SOCKET_AND_MINUTE);
-  // Where tokens take nearly all calls, polls are late in proportion rather than never.
+  // Even where tokens take nearly all calls, polls get a tenth of the rate.
   return Math.max(configuredMs, (polled * 60_000) / Math.max(left, perMinute / 10));
 }
 

@@ -59,13 +59,13 @@ export const NOTHING_SEEN = {
    * yet.
    */
   isRestored: false,
-  /** The states that `status` events ended, and none has begun again since. */
+  /** The states that `status` events ended and that haven't begun again since. */
   ended: [] as readonly ServerState[],
   statusAt: Number.NEGATIVE_INFINITY,
   starts: 0,
   startedAt: Number.NEGATIVE_INFINITY,
   /**
-   * The last start was that of a state, and no uptime has shown yet when the server's process
+   * The last start was seen as a state, and no uptime has revealed yet when the server's process
    * began: before that, a daemon may download its image for minutes.
    */
   awaitsUptime: false,
@@ -88,7 +88,7 @@ export const NOTHING_SEEN = {
   isRestartAborted: false,
   diskFullAt: Number.NEGATIVE_INFINITY,
   /**
-   * Should the server be running? From when it runs until someone stops it; undefined while
+   * Should the server be running? True from when it runs until someone stops it; undefined while
    * unknown.
    */
   isExpected: undefined as boolean | undefined,

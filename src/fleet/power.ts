@@ -21,7 +21,7 @@ export const START_JITTER_MS = 5_000;
 const SAME_START_MS = 5_000;
 
 /**
- * Within moments, a node restarts a server that exited by itself, unless it is configured
+ * A node restarts a server that exited by itself within this time, unless it is configured
  * otherwise.
  */
 const RESTART_MS = 60_000;
@@ -67,7 +67,7 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
   // Any event can be lost, including `offline`.
   const isNewRun = state === 'starting' && (previous === 'running' || previous === 'stopping');
   if ((isOff(state) && isOn(known)) || isNewRun) {
-    // Of a stop that was under way when the exporter ended, it saw the request.
+    // If the server was stopping when the exporter ended, the exporter saw the request then.
     const wasStopping = previous === 'stopping' || (before.isRestored && known === 'stopping');
     const isUnseen = previous === 'unknown';
     const how = isPoll && !wasStopping ? 'by a poll' : isUnseen ? 'after a gap' : 'happening';
@@ -99,7 +99,7 @@ const AS_EXPECTED = { isExpected: true, exitedAt: Number.NaN };
  * Remembers which states events ended, until one begins them again: a sample may still show them.
  */
 function afterStatus(power: Power, state: ServerState, at: number): Power {
-  // The `stats` frame may also have been first.
+  // The `stats` frame with this state may have arrived before the event.
   if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
   const ended = new Set([...power.ended, power.before]);
   return { ...power, ended: [...ended].filter((one) => one !== state && one !== 'unknown'), statusAt: at };
@@ -122,7 +122,7 @@ function afterUptime(
   if (power.awaitsUptime && !owesStart && startedAt >= power.startedAt - START_JITTER_MS)
     return { ...power, awaitsUptime: false, startedAt };
   const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= power.offSeenFrom;
-  // It was running when it was seen off.
+  // The server was running all the time, although it was seen off.
   if (!isNew || !(restarted || (owesStart && beganWhileOff)))
     return owesStart ? { ...power, owesStart: false } : power;
   if (power.owesStart) return started(power, at);

@@ -13,7 +13,8 @@ export const SILENT_SEATS = QUERY_SEATS / 4;
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
 /**
- * A game may load for minutes: at the beginning of a run, it is queried at least once in this time.
+ * A game may load for minutes: in the first 20 minutes of a run, a silent server is queried at
+ * least once a minute.
  */
 export const LOADING_MS = 20 * 60_000;
 const LONGEST_LOADING_BACKOFF_MS = 60_000;
@@ -31,8 +32,8 @@ export function patienceMs(tookMs: number): number {
 }
 
 /**
- * How many intervals pass without a query after this many consecutive queries without a response;
- * the server has been running for `runningMs`.
+ * How many intervals pass without a query after this many consecutive queries without a response:
+ * 0, 1, 3, 7, … up to the longest backoff. The server has been running for `runningMs`.
  */
 export function restsAfter(failures: number, intervalMs: number, runningMs: number): number {
   const longestMs = runningMs < LOADING_MS ? LONGEST_LOADING_BACKOFF_MS : LONGEST_BACKOFF_MS;

@@ -117,7 +117,7 @@ export class QueryWatch {
     watched.scope.abort(new Error('the query was withdrawn'));
   }
 
-  /** Queries the server until that is withdrawn; rejects then. */
+  /** Queries the server until its queries are withdrawn, and then rejects. */
   async #repeat(queries: Queries): Promise<never> {
     const { clock, random } = this.#options;
     const { server, scope } = queries;

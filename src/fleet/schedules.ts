@@ -10,7 +10,7 @@ import { type ListOfServer, seconds } from './list-of-server.ts';
 /** Each has three series: the rest is left out, and counted. */
 const MAX_SCHEDULES = 20;
 
-/** The schedules of every server that the panel runs schedules of. */
+/** The schedules of every server whose schedules the panel runs. */
 export function schedulesOfServers({
   gateway,
   clock,

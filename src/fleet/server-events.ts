@@ -1,4 +1,4 @@
-// The events of servers that the log has.
+// The kinds of server events in the log.
 
 import type { CauseCode } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';

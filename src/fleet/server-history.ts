@@ -45,7 +45,7 @@ type Change = Stopped & { readonly state: ServerState };
  */
 export class ServerHistory {
   readonly #rings: Chunk;
-  /** The server's place in them. */
+  /** The server's place in the rings. */
   readonly #place: number;
   readonly #strip: ServerStrip;
   /**
@@ -107,7 +107,7 @@ export class ServerHistory {
     else this.#change({ at: now, state });
   }
 
-  /** Records a stop, however brief; again, too, with its reason once that is decided. */
+  /** Records a stop, however brief; called again with its reason once that is decided. */
   stopped({ at, reason, exitCode, whileDown }: Stopped): void {
     const isThis = (change: Change) => change.at === at && isOff(change.state);
     if (!this.#changes.some(isThis)) this.#change({ at, state: 'offline' });
@@ -221,8 +221,8 @@ export class ServerHistory {
     const isReset =
       sample.networkReceiveBytes < this.#newer.networkReceiveBytes ||
       sample.networkTransmitBytes < this.#newer.networkTransmitBytes;
-    // The oldest mark is written over: a new one every five seconds would live until the whole heap
-    // is collected.
+    // The oldest mark's object is reused: a new one every five seconds would live until the whole
+    // heap is collected.
     const mark = this.#older;
     this.#older = isReset ? noMark() : this.#newer;
     this.#newer = mark;

@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 export const FULL_LINES = 5;
 
 /**
- * The log of a panel's servers. Of a thousand that crash in a minute, it has the first few in full
+ * The log of a panel's servers. Of a thousand crashes in a minute, it has the first five in full
  * and the others as one line with their number; at level debug, all. `flush` writes the lines with
  * the numbers so far.
  */
@@ -90,7 +90,8 @@ function isOfServer(fields: object): fields is ServerEventFields {
 }
 
 /**
- * As in the lines in full: with another cause than a closed socket, the server can't be monitored.
+ * The event as the lines in full name it: with any cause but a closed socket, the server can't be
+ * monitored.
  */
 function shownEvent({ event, cause }: ServerEventFields): ServerEvent {
   return event === 'closed' && cause !== undefined && cause !== event ? 'failing' : event;

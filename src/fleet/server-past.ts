@@ -1,4 +1,4 @@
-// The history of a server, which continues that of before a restart of the exporter.
+// The history of a server, continued over a restart of the exporter.
 
 import type { KeptServer } from '../domain/kept.ts';
 import { ServerHistory } from './server-history.ts';
@@ -7,8 +7,8 @@ import { ServerHistory } from './server-history.ts';
 export class ServerPast {
   #history: ServerHistory | undefined;
   /**
-   * Restores what was kept before a restart, once it is needed: that takes most of the time, and
-   * starting takes less without.
+   * Restores what was kept before a restart when it is first needed: restoring takes most of the
+   * time, and the exporter starts faster without it.
    */
   #restore: ((history: ServerHistory) => void) | undefined;
   #hasKeptStops = false;

@@ -183,7 +183,7 @@ export class ServerRecord implements ServerReading {
    */
   restore(server: KeptServer, clock: Pick<Clock, 'now' | 'toUnixMs'>): void {
     const now = clock.now();
-    // If the system clock was set back, it was kept just now, as far as it shows.
+    // If the system clock was set back, the data counts as kept just now.
     const at = Math.min(server.seenAt - clock.toUnixMs(0), now);
     this.#kept = { server, at };
     this.#isUnscraped = true;
@@ -253,7 +253,7 @@ export class ServerRecord implements ServerReading {
     this.#showInStrip(now);
   }
 
-  /** Decides the reasons of the stops for which it is due; of all stops at infinity. */
+  /** Decides the reasons of the stops that are due at `now`; of all stops at infinity. */
   decideStop(now: number): void {
     this.#see({ seen: 'time', at: now });
     this.#showInStrip(now);

@@ -14,8 +14,8 @@ const DISK_FULL_MS = 90_000;
 const LATE_STOPPING_MS = 2_000;
 
 /**
- * How many stops wait for an explanation at most, because each state looks at them, and a node may
- * send any number of states.
+ * The most stops that wait for an explanation: each state looks at all of them, and a node may send
+ * any number of states.
  */
 const MAX_PENDING = 3;
 
@@ -42,7 +42,7 @@ const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, noti
 
 /** Notes a stop: its reason is decided at once if it is known, else once the daemon explains it. */
 export function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
-  // Daemon messages arrive within seconds, so later ones belong to this stop.
+  // Daemon messages arrive within 2 s, so later ones belong to this stop.
   const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
   const whileDown = before.isRestored || undefined;
   const stop = { ...UNEXPLAINED, at, run: before.starts, seen, noticedAt: at, whileDown };
@@ -57,7 +57,7 @@ export function stopped(before: Power, at: number, seen: Stop['seen'], wasStoppi
   );
 }
 
-/** The latest stop was requested if a `stopping` follows this soon; else undefined. */
+/** Marks the latest stop as requested if `stopping` follows within 2 s; else undefined. */
 export function afterLateStopping(before: Power, at: number): Power | undefined {
   const { pending } = before;
   const latest = pending.at(-1);
@@ -70,7 +70,7 @@ export function afterLateStopping(before: Power, at: number): Power | undefined 
 export function afterNotice(before: Power, notice: DaemonNotice, at: number): Power {
   const { kind } = notice;
   if (kind === 'disk full') return { ...before, diskFullAt: at };
-  // A daemon prints each of its sentences once for each stop.
+  // A daemon prints each of its sentences once per stop, so a repeated one is about the next stop.
   let power = decidedWhile(
     before,
     ({ pending: [first, second] }) => second !== undefined && first?.notices.includes(kind) === true,
@@ -78,13 +78,13 @@ export function afterNotice(before: Power, notice: DaemonNotice, at: number): Po
   const [stop, ...others] = power.pending;
   const isExplained = stop !== undefined && at - stop.at <= NOTICES_MS;
   if (isExplained) power = { ...power, pending: [explained(stop, notice, at), ...others] };
-  // Without crash detection, the daemon prints no exit code, but as with one that gives up, nothing
-  // restarts the server.
+  // Without crash detection, the daemon prints no exit code, and nothing restarts the server, as
+  // after an aborted restart.
   if (kind === 'restart disabled')
     return { ...power, isRestartAborted: power.isRestartAborted || isExplained };
   if (kind !== 'restart aborted') return power;
-  // Just after a stop that looked requested, it was the end of the daemon's own restart after a
-  // crash: nobody wanted it to stop.
+  // A stop just before, which looked requested, was the end of the daemon's own restart after a
+  // crash: nobody requested it.
   const last = power.lastStop;
   const isFailedRestart = last?.reason === 'requested' && at - last.at <= NOTICES_MS;
   if (isFailedRestart) power = { ...power, isExpected: true };
@@ -101,14 +101,14 @@ function explained(stop: Stop, notice: DaemonNotice, noticedAt: number): Stop {
   return { ...next, exitCode: notice.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
 }
 
-/** Decides pending stops with what is known, in order, as long as the first is to be decided. */
+/** Decides pending stops in order, as long as `isDecided` holds. */
 export function decidedWhile(power: Power, isDecided: (power: Power) => boolean): Power {
   const [stop, ...pending] = power.pending;
   if (stop === undefined || !isDecided(power)) return power;
   return decidedWhile(decided({ ...power, pending }, stop), isDecided);
 }
 
-/** Counts a stop, and what it says about anyone's intention. */
+/** Counts a stop, and updates whether the server should be running. */
 function decided(power: Power, stop: Stop): Power {
   const { reason, at, run } = stop;
   const { stops, lastStop: last } = power;

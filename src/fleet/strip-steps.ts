@@ -1,9 +1,6 @@
 // Packs the steps of a server's strip into a short text.
 
-/**
- * Values are below this; a byte from it on repeats the value before it, once more for each step
- * above.
- */
+/** Bytes below this are values. Any other byte repeats the previous value: 128 once, 129 twice. */
 const REPEAT = 128;
 
 /** The values of each ring over all steps, as base64; runs of the same value take two bytes. */
@@ -35,8 +32,8 @@ export function packSteps(
 }
 
 /**
- * Calls `write` with each value above 0 in such a text; one that is too short ends early, and what
- * is too long is ignored.
+ * Calls `write` with each value above 0 in a packed text. A short text ends early, and the excess
+ * of a long one is ignored.
  */
 export function unpackSteps(
   text: string,

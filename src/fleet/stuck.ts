@@ -4,7 +4,7 @@ import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import { STARTING_SECONDS, STOPPING_SECONDS } from '../domain/thresholds.ts';
 
-/** How long a transition usually takes at most, in milliseconds; undefined if the state is none. */
+/** The usual maximum of a transition in milliseconds; undefined if the state isn't a transition. */
 function longestMs(state: ServerState): number | undefined {
   if (state === 'starting') return STARTING_SECONDS * 1_000;
   return state === 'stopping' ? STOPPING_SECONDS * 1_000 : undefined;

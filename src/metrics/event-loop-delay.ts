@@ -9,7 +9,7 @@ import { Gauge, type Registry } from 'prom-client';
  */
 const EVERY_MS = 250;
 
-/** For prom-client: its own monitor never looks. */
+/** Passed to prom-client, so that its own monitor never measures. */
 export const NEVER_MS = 2 ** 31 - 1;
 
 type ReadDelay = (of: IntervalHistogram) => number;

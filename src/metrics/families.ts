@@ -20,8 +20,8 @@ export interface Family<Subject> {
   /** Labels in addition to those that every series of the subject has. */
   readonly labels: readonly string[];
   /**
-   * The value, or the values of its labels in their order and the value; undefined if unknown:
-   * absent, never 0.
+   * One value, or a row with the label values in their order for each value. Undefined if unknown:
+   * the series is then absent, never 0.
    */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
 }
@@ -137,8 +137,8 @@ function numberFamily(name: FieldName, help: string): Family<Snapshot> {
 export type PanelView = ReturnType<typeof viewPanel>;
 
 /**
- * A node as it is shown: while its panel is down, whether the node is and why is unknown, unless it
- * works.
+ * A node as it is shown: while its panel is down, its problem is unknown, and `up` too unless the
+ * node works.
  */
 type NodeView = Omit<NodeReading, 'up'> & Partial<Pick<NodeReading, 'up'>>;
 

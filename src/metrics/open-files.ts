@@ -5,7 +5,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 const NAME = 'process_open_fds';
 
-/** Where Linux lists them; other systems have no such gauge. */
+/** The folder in which Linux lists open files; other systems have no such gauge. */
 const FOLDER = '/proc/self/fd';
 
 /**
@@ -21,7 +21,7 @@ export function collectOpenFiles(registry: Registry): void {
     registers: [registry],
     async collect() {
       const files = await readdir(FOLDER).catch(() => undefined);
-      // Without the one that reading the folder takes.
+      // Reading the folder opens one file itself, which isn't counted.
       if (files !== undefined) gauge.set(files.length - 1);
     },
   });

@@ -18,7 +18,7 @@ export interface ServerCounts {
 
 const OPEN_STATES = SOCKET_STATES.filter((state) => state !== 'none');
 
-/** So many servers are a step of the walk. */
+/** Servers per step of the walk. */
 const STEP = 100;
 
 /** Counts the servers of all panels, in the slices of the walk. */

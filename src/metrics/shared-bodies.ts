@@ -15,13 +15,13 @@ export interface Sharing {
 }
 
 /**
- * A state that changed 100 ms ago must not be missing in a scrape, and with 10,000 servers a render
- * takes longer than that. A finished one isn't shared, so that a scrape shows everything that
- * happened before it.
+ * A scrape must show a state that changed 100 ms ago, and with 10,000 servers a render takes longer
+ * than that. A finished render isn't shared, so that a scrape shows everything that happened before
+ * it.
  */
 export const SCRAPES: Sharing = { sharedForMs: 50, isKept: false };
 
-/** What people look at is rendered at most once a second, however many look at it. */
+/** Views for people are rendered at most once a second, however many people look at them. */
 export const VIEWS: Sharing = { sharedForMs: 1_000, isKept: true };
 
 interface SharedRender {

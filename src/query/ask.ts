@@ -79,7 +79,8 @@ async function questionFor(
   const type = server.query?.type ?? '';
   const findAddresses = (host: string) => allowedAddresses(host, policy, (name) => resolve(name, signal));
   let addresses = await findAddresses(place.host);
-  // As players' clients do it. A name that wasn't resolved in time leaves no time for this.
+  // Minecraft clients use this record as well. A name that wasn't resolved in time leaves no time
+  // for it.
   const isUnknown = 'cause' in addresses && addresses.cause === 'query_dns' && !signal.aborted;
   const service = `_minecraft._tcp.${place.host}`;
   const found =
@@ -87,7 +88,7 @@ async function questionFor(
   if (found !== undefined) addresses = await findAddresses(found.name);
   if ('cause' in addresses) return addresses;
   const isOthers = (port: number) => isTaken(server, port);
-  // The server list's ports are those of the server list's address.
+  // The listed ports belong to the listed address, not to the service's.
   const more = found === undefined ? server : {};
   const ways = listWays(type, addresses, { ...place, port: found?.port ?? place.port }, more, isOthers);
   if (ways.length > 0) return composeQuestion(ways, earliest);
@@ -104,8 +105,8 @@ export async function findService(name: string, resolver = SERVICE_RESOLVER) {
 }
 
 /**
- * The most ports of a server that are queried, and that are considered: those of other servers may
- * come first.
+ * At most 4 ports of a server are queried, and at most 16 considered: the first ones may belong to
+ * other servers.
  */
 const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
 

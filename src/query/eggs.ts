@@ -45,14 +45,13 @@ const EGGS = `
 `;
 
 /**
- * Stands for the types of eggs that begin like a game, but are something else, and of those that
- * begin like their game.
+ * `none` for eggs that begin like a game but are something else, and `named` for eggs that begin
+ * with the name of their game.
  */
 const [NONE, NAMED] = ['none', 'named'];
 
 /**
- * The eggs, by the first words of their names, of proxies, whose players are on the servers behind
- * them.
+ * Proxies, by the first words of their eggs' names: their players are on the servers behind them.
  */
 const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
@@ -93,7 +92,7 @@ function knownBeginning(egg: string): string | undefined {
   return beginnings.findLast((beginning) => TYPE_BY_NAME.has(beginning));
 }
 
-/** The words of a name, which only separators part: TS3MusicBot is one, and Garry's another. */
+/** Splits a name at separators only, so that TS3MusicBot and Garry's are one word each. */
 function splitName(name: string): readonly string[] {
   const plain = name.toLowerCase().replaceAll(/['’]/g, '');
   return plain.match(/[a-z\d]+/g) ?? [];

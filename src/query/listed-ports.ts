@@ -15,7 +15,7 @@ export interface ListedAddress {
 
 type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' | 'allocation'>;
 
-/** Instead of an owner's UUID: several servers have the port. */
+/** Stands for the owner's UUID if several servers have the port. */
 const SEVERAL = 'several';
 
 /**
@@ -24,7 +24,7 @@ const SEVERAL = 'several';
  * listed with IP addresses, since a name doesn't tell.
  */
 export function listedPorts(panel: string, servers: Iterable<ListedAddress>) {
-  // By place and port: looking one up takes no longer if many servers have it.
+  // The owner by place and port: a lookup takes no longer if many servers have the port.
   const ownersAt = new Map<string, string>();
   for (const server of servers) {
     const { uuid, node, otherPorts = [] } = server;
@@ -48,7 +48,7 @@ function serverEndpoint({ address, allocation = address }: Pick<ServerAtAddress,
   return { host, port };
 }
 
-/** The same for the latest server list, which is another array when it changes. */
+/** The same, always for the latest server list, which is a new array when it changes. */
 export function latestPorts(panel: string, listed: () => readonly ListedAddress[]) {
   let servers: readonly ListedAddress[] = [];
   let isTaken = listedPorts(panel, servers);

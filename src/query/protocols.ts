@@ -44,7 +44,7 @@ const askShortFirst: Methods = (network) => ({
   },
 });
 
-/** netPanzer leaves the number of a response's part out. */
+/** netPanzer omits the number of a response's part. */
 const withQueryIds: Methods = (network) => ({
   udpSend: (request: string, onDatagram: (datagram: Buffer) => unknown) =>
     network.udpSend(request, (datagram) =>

@@ -41,7 +41,7 @@ export const QUERY_FAILURES = [
   'query_refused',
 ] as const satisfies readonly CauseCode[];
 
-/** Why a query failed. The message is in the exporter's own words: nothing that the server sent. */
+/** Why a query failed. The message contains nothing that the server sent. */
 export class QueryError extends Error {
   readonly failure: (typeof QUERY_FAILURES)[number];
 

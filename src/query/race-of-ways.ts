@@ -75,7 +75,7 @@ function askIn(way: Way, options: ReceptionOptions, signal: AbortSignal): Promis
     try {
       const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
       const players = countPlayers(counts ?? {});
-      // Whether the last response took too much is known a turn later.
+      // A last response that took too much CPU time is detected a turn later.
       await Promise.race([network.failure, turn()]);
       return { ...players, way };
     } catch (error) {

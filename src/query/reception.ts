@@ -14,14 +14,14 @@ import { QueryError } from './query-model.ts';
 const SILENCE_MS = 800;
 
 /**
- * What is read in one way. The longest status of Minecraft has 32,767 characters of up to three
- * bytes.
+ * The most bytes that are read in one way. The longest status of Minecraft has 32,767 characters of
+ * up to three bytes.
  */
 const MAX_BYTES = 128 * 1024;
 
 /**
- * What a datagram and a piece of a stream count in addition to their bytes. The system buffers
- * about 250 datagrams.
+ * The bytes that each datagram and each piece of a stream count in addition to their own. The
+ * system buffers about 250 datagrams.
  */
 const [DATAGRAM_COST, PIECE_COST] = [1_024, 128];
 
@@ -130,7 +130,7 @@ export class Reception {
     });
   }
 
-  /** Decodes undefined unless something is received in time. */
+  /** Passes undefined to the decoder unless a datagram arrives in time. */
   awaitDatagram(): void {
     this.#cancelSilence();
     this.#cancelSilence = this.#options.clock.schedule(SILENCE_MS, () => this.decode(undefined));

@@ -51,7 +51,7 @@ export class QueryThread implements QueryClient {
   #worker: Worker | undefined;
   /** The query whose response the thread decodes, or 0: memory that is shared with the thread. */
   #decoding = new Float64Array(new SharedArrayBuffer(8));
-  /** Whose response it was at earlier checks, and for how long. */
+  /** The query whose response was being decoded at earlier checks, and for how long. */
   #busy = { id: 0, ms: stopwatch() };
 
   /** The program of the thread is part of the build. */
@@ -78,7 +78,7 @@ export class QueryThread implements QueryClient {
     await worker?.terminate();
   }
 
-  /** Asks the question of this number, or withdraws it. */
+  /** Sends this query to the thread, or withdraws it. */
   #post(id: number): void {
     this.#worker ??= this.#start();
     this.#worker.postMessage({ id, question: this.#calls.get(id)?.question } satisfies Message, []);
@@ -117,8 +117,8 @@ export class QueryThread implements QueryClient {
   }
 
   /**
-   * The thread is stuck or has ended while it decoded a response to this query. Without one, the
-   * next thread would end as well.
+   * Replaces a thread that is stuck, or has ended, while it decoded a response to this query. If
+   * there is no such query, the next thread would end as well.
    */
   #replace(culprit = 0): void {
     if (culprit === 0) return void this.stop();

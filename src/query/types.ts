@@ -31,9 +31,9 @@ export const OWN_GAMES: Readonly<Record<string, Game>> = {
 };
 
 /**
- * Every type that can be queried, the library's games with one of these protocols and the
- * exporter's own types: the port that players connect to by default and the one that then responds
- * to queries, or what is otherwise added to the players' port.
+ * Every type that can be queried: the library's games with one of these protocols, and the
+ * exporter's own types. Each has the port that players connect to by default, the query port for
+ * that one, and what is otherwise added to the players' port.
  */
 export const TYPES = new Map(
   Object.entries({ ...games, ...OWN_GAMES })

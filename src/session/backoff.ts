@@ -9,8 +9,8 @@ import { TRIAL_GAPS_MS } from '../panel/health/outage.ts';
 export const FAILURES_TO_RETRY = 3;
 
 /**
- * Milliseconds after which a poll or a read that failed this many times in a row is due again: as
- * long as between the trials of a subject with an outage.
+ * Milliseconds until a poll or a read is due again after this many consecutive failures: the same
+ * gaps as between the trials of a subject with an outage.
  */
 export function retryGapMs(failures: number): number {
   return TRIAL_GAPS_MS[Math.min(failures, TRIAL_GAPS_MS.length) - 1] ?? 0;

@@ -48,7 +48,7 @@ export const STATUS_ROWS = {
       : undefined,
   'refused twice': ({ refused, result, socketProblem }) => {
     if (refused === undefined || result.type !== 'refused') return undefined;
-    // Of two with the same reason, the socket's problem is more specific.
+    // If both have the same reason, the socket's problem is more specific.
     const isSame = lastingRefusal(result.problem)?.reason === refused.reason;
     return blockedBy(isSame ? socketProblem : result.problem);
   },
@@ -66,13 +66,13 @@ export const STATUS_ROWS = {
   'polls fail': ({ socketProblem, pollProblem }) =>
     pollProblem && withProblem('failing', moreExact(socketProblem, pollProblem)),
   // A socket that was moved to another node soon after a failure reconnects without a problem of
-  // its own, and one that is tried because what prevented it is over hasn't failed again.
+  // its own. A socket that is retried because its obstacle is gone hasn't failed again.
   'socket fails': ({ state: { machine }, seen: { sockets }, socketProblem }) => {
     if (machine.name === 'idle' || socketProblem === undefined) return undefined;
     const isFailing = hasFailed(machine) || sockets.heldBy !== undefined;
     return isFailing ? withProblem('failing', socketProblem) : undefined;
   },
-  // The panel or its node has to respond first.
+  // A server stays blocked until the panel or its node responds.
   'still blocked': ({ state: { status } }) => (status.condition === 'blocked' ? status : undefined),
   waiting: ({ state: { machine } }) =>
     machine.name === 'idle' || machine.name === 'fetchingToken' ? { condition: 'waiting' } : undefined,
@@ -115,8 +115,7 @@ function listedAs(reason: BlockedReason): string {
 const UNSPECIFIC: ReadonlySet<CauseCode> = new Set(['closed', 'server_not_on_node']);
 
 /**
- * The more specific problem: of two with the same scope the first, and one of a server or node
- * before one of the panel.
+ * The more specific problem: one of a server or node before one of the panel, or else the first.
  */
 function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
   if (one === undefined || other === undefined) return one ?? other;
@@ -133,7 +132,7 @@ function withProblem(condition: Condition, problem: Problem | undefined): Collec
   return problem === undefined ? { condition } : { condition, problem };
 }
 
-/** The problem that is shown has to be the one behind the reason. */
+/** The reason and the problem that is shown must belong together. */
 function blockedBy(problem: Problem | undefined): CollectionStatus {
   return { ...withProblem('blocked', problem), blocked: lastingRefusal(problem)?.reason };
 }

@@ -58,8 +58,8 @@ class Line {
 }
 
 /**
- * One for the whole process. Its lines take turns, so that a storm of one delays another's connects
- * and calls by a turn at most.
+ * One for the whole process. Its lines take turns, so that a storm in one line delays the connects
+ * and calls of another by at most one turn.
  */
 export class ConnectPacer {
   readonly #loop: EventLoop;
@@ -95,8 +95,8 @@ export class ConnectPacer {
     this.#isTurnDue = false;
     const endsAt = this.#loop.now() + TURN_MS;
     try {
-      // At least one, so that neither renders without end nor a slow machine keep all from
-      // connecting.
+      // At least one per turn: otherwise, endless renders or a slow machine would prevent all
+      // connects.
       do this.#take()?.();
       while (this.#lines.size > 0 && !this.#loop.isRendering() && this.#loop.now() < endsAt);
     } finally {
@@ -104,7 +104,7 @@ export class ConnectPacer {
     }
   };
 
-  /** What begins next. */
+  /** Removes the next connect or call; the lines take turns. */
   #take(): (() => void) | undefined {
     for (const line of this.#lines) {
       this.#lines.delete(line);

@@ -1,13 +1,13 @@
-// By when a call of a session is needed.
+// The deadlines of a session's calls.
 
 /**
- * A connect may be this late before it goes before a token that ends now: as long as a token lives.
+ * The lifetime of a token: a connect that has waited for this long precedes the renewal of a token
+ * that expires now.
  */
 const CONNECT_PERIOD_MS = 10 * 60_000;
 
 /**
- * By when a call is needed that is due at `at`; a server's first attempt goes before everything
- * else.
+ * The deadline of a call that is due at `at`; a server's first attempt precedes everything else.
  */
 export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;

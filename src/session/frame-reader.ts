@@ -71,7 +71,7 @@ interface FrameReceiver {
   oversize(): void;
 }
 
-/** What becomes of a frame. */
+/** How a frame is handled. */
 type Kind = 'message' | 'control' | 'fragment' | 'too long' | 'for ws';
 
 /**
@@ -241,7 +241,7 @@ export class FrameReader {
     if (size <= this.#unfinished.length) return true;
     const room = Math.min(this.#length, Math.max(size, 2 * this.#unfinished.length));
     const used = room > OWN_BYTES ? room : 0;
-    // After a stop, it would never be given back.
+    // After a stop, the bytes would never be given back.
     if (this.#receiver === undefined || !this.#budget.take(used - this.#usedByFrame)) return false;
     this.#usedByFrame = used;
     const larger = Buffer.allocUnsafe(room);
@@ -269,7 +269,7 @@ export class FrameReader {
     this.#receiver?.oversize();
   }
 
-  /** Skips what there is of a long frame; returns the offset of what follows. */
+  /** Skips the received part of a long frame; returns the offset of what follows. */
   #skip(at: number, end: number): number {
     const skipped = Math.min(this.#toSkip, end - at);
     this.#toSkip -= skipped;
@@ -301,7 +301,7 @@ export class FrameReader {
 
   #readAgain(): void {
     this.#printed = undefined;
-    // If ws has stopped it, ws reads again.
+    // If ws paused the socket, ws resumes it.
     if (this.#socket?.isPaused() === false) this.#socket.resume();
   }
 
@@ -312,7 +312,7 @@ export class FrameReader {
   }
 }
 
-/** Takes what ws has put back into the socket, before it gets that itself. */
+/** Takes the bytes that ws has put back into the socket, before ws reads them itself. */
 function takeBuffered(socket: Duplex): Buffer {
   const listeners = socket.listeners('data') as ((bytes: Buffer) => void)[];
   socket.removeAllListeners('data');

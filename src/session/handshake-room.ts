@@ -1,22 +1,22 @@
-// The turns of a panel's console sockets to open, of one daemon's only as many as that accepts.
+// Opens a panel's console sockets in turn, of one daemon's only as many at once as it accepts.
 
 import type { Cancel } from '../domain/time.ts';
 import type { InTurn } from './connect-pacer.ts';
 
-/** Browsers at the same address need some of what the daemon allows. */
+/** The exporter's share of what the daemon allows: browsers at the same address need the rest. */
 const SHARE = 0.75;
 
 /** The sockets of one daemon. */
 interface Daemon {
   readonly waiting: Set<Entry>;
-  /** Sockets that have begun, and whose tokens haven't been accepted yet. */
+  /** Sockets that have begun to open and whose tokens haven't been accepted yet. */
   taken: number;
 }
 
 interface Entry {
   readonly begin: () => void;
   state: 'waiting' | 'begun' | 'over';
-  /** For the turn of the panel, once the daemon has room. */
+  /** Leaves the panel's line, which the socket enters once the daemon has room. */
   leaveLine?: Cancel;
 }
 
@@ -36,7 +36,7 @@ export class HandshakeRoom {
 
   /**
    * Calls `begin` in the panel's turn, once the daemon at this address has room for a socket. The
-   * result ends that: the token was accepted, or no socket is needed.
+   * result frees the place: when the token was accepted, or no socket is needed.
    */
   enter(url: string, begin: () => void): Cancel {
     const { host } = new URL(url);

@@ -29,8 +29,8 @@ export type MachineEffect =
 export const SILENCE_MS = 15_000;
 
 /**
- * What happens in this state if nothing else does; the last `stats` arrived at `heardAt`. Pure, as
- * is all here.
+ * The timers of this state; the last `stats` arrived at `heardAt`. Pure, like everything in this
+ * file.
  */
 export function listTimers(state: MachineState, heardAt: number): readonly Timer[] {
   const timers: Timer[] = [];

@@ -30,8 +30,8 @@ export interface AttemptState {
   /** The latest problem, kept until a socket streams again. */
   readonly problem?: Problem | undefined;
   /**
-   * When it was woken because the reason for earlier failures is probably gone: the attempt counts
-   * as a first one.
+   * When the attempt was woken because the reason for earlier failures is probably gone: it counts
+   * as a first attempt.
    */
   readonly wokenAt?: number | undefined;
 }
@@ -98,7 +98,7 @@ export type MachineState =
   | ({ readonly name: 'streaming' } & Live)
   /** A new token is being fetched (`next` undefined) or waits to be accepted. */
   | ({ readonly name: 'renewing'; readonly next: Token | undefined } & Live)
-  /** Its problem lasts if it is blocked. */
+  /** `blocked` after a problem that lasts. */
   | ({ readonly name: 'backingOff' | 'blocked' } & Resting);
 
 /** When a state ends by itself, or no `stats` have arrived for too long. */
@@ -109,8 +109,8 @@ export interface Timer {
 }
 
 /**
- * A node may send errors endlessly that mean nothing in the current state: their texts are read
- * only if they do.
+ * A node may send endless errors that mean nothing in the current state, so their texts are read
+ * only if they matter.
  */
 type LazyFailure = () => Failure;
 
@@ -169,7 +169,7 @@ export function isFetching(state: MachineState): state is StateNamed<'fetchingTo
 }
 
 /**
- * Will the token under way probably not be granted either? Failures before a socket streamed say
+ * Will the token under way probably be refused as well? Failures before a socket streamed prove
  * nothing about its renewals.
  */
 export function isTokenRetry(state: MachineState): boolean {

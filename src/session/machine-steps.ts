@@ -89,7 +89,10 @@ export function attemptHistory({ epoch, failures, problem, wokenAt }: AttemptSta
   return { epoch, failures, problem, wokenAt };
 }
 
-/** The step to a socket that streams. One that did already keeps its age, and what it was asked. */
+/**
+ * The step to a socket that streams. It keeps its requests for stats, and its age if it streamed
+ * already.
+ */
 export function stream(state: AcceptedState, token: Token, context: MachineContext): MachineState {
   const { epoch, unanswered, askedAt } = state;
   return {

@@ -55,7 +55,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     wake: (state, _, { now }) => ({ ...state, since: now, wokenAt: now }),
   },
   connecting: {
-    // The time in line isn't the node's.
+    // The timeout begins here: the time in line isn't the node's fault.
     begins: (state, _, { now, timeouts }) => {
       return { ...state, connectsAt: now, dueAt: now + timeouts.connectTimeoutMs };
     },

@@ -9,8 +9,8 @@ interface Native {
 }
 
 /**
- * From now on, the connection is closed when its turn comes, whatever ends it. The end of the far
- * side ends both: nobody is left who could read a message.
+ * From now on, the connection is closed when its turn comes, whatever ends it. When the far end
+ * closes its side, both sides are closed: nobody is left to read a message.
  */
 export function endInTurn(connection: Duplex & Native, inTurn: InTurn): void {
   const close = connection._destroy.bind(connection);

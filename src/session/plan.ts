@@ -69,7 +69,7 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
     case 'renewing': {
       const failedAt = machine.failedRenewals?.at ?? Number.POSITIVE_INFINITY;
       const triedAt = Math.max(failedAt, machine.wokenAt ?? NEVER);
-      // A node is judged again at each of its trials that fails, which is no reason for a call.
+      // Each failed trial counts as a new judgment of the node, and must not cause another call.
       const way = mayConnect ? sockets : { ...sockets, nodeJudgedAt: NEVER };
       return outdatedAt(machine.problem, way, seen) > triedAt ? { type: 'wake' } : undefined;
     }
@@ -79,8 +79,8 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
 }
 
 /**
- * When a server that rests tries again; one that is listed by now was refused for a reason that may
- * be over soon.
+ * When a resting server tries again: sooner if the server list contains it by now, because the
+ * reason for its refusal may be over soon.
  */
 function retryAt(
   { name, dueAt, since }: StateNamed<'backingOff' | 'blocked'>,
@@ -89,7 +89,7 @@ function retryAt(
   return name === 'blocked' && isListed(target) ? Math.min(dueAt, since + refusedRetryMs(0)) : dueAt;
 }
 
-/** Was the server chosen to try its node's sockets without doing so? */
+/** Was the server chosen to test its node's sockets, but makes no attempt? */
 export function declinesTrial(machine: MachineState, { trial }: Pick<Surroundings, 'trial'>): boolean {
   return trial !== undefined && !isAttempt(machine);
 }

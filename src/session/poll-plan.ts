@@ -14,17 +14,17 @@ import type { Surroundings } from './surroundings.ts';
 /** A server whose socket fails is polled once its data is this old. */
 export const FALLBACK_AFTER_MS = 30_000;
 
-/** A socket that works streams this soon. */
+/** A working socket streams within this time. */
 const CONNECTS_WITHIN_MS = 5_000;
 
-/** From when on the server is polled; undefined for never. */
+/** The instant from which the server is polled; undefined for never. */
 export function pollsFrom(state: SessionState, seen: Surroundings): number | undefined {
   const { target, hasRoom } = seen;
   if (target.blocked !== undefined || target.mode === 'socket') return undefined;
   return target.mode === 'poll' || !hasRoom ? NEVER : fallbackFrom(state, seen);
 }
 
-/** The same of a server whose socket should stream. */
+/** The same for a server whose socket should stream. */
 function fallbackFrom(
   { machine, sampledAt, waitingSince }: SessionState,
   { sockets, polls, isTokenDelayed }: Pick<Surroundings, 'sockets' | 'polls' | 'isTokenDelayed'>,
@@ -37,12 +37,12 @@ function fallbackFrom(
   const refused = lastingRefusal(problem);
   const isPollHeld = polls.heldBy !== undefined;
   if (refused?.pollable === false) return undefined;
-  // While polls are held as well, one would only wait, and start in place of the socket.
+  // If polls are held as well, a poll would only wait, and then start in place of the socket.
   const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && isTokenDelayed);
   if (isSocketHeld && !isPollHeld) return NEVER;
-  // With a token, it will probably stream at once, and without its data is as old as before.
+  // With a token, it will probably stream within seconds, so a poll waits for that.
   if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);
-  // It will probably connect at once: a poll would take a call from others.
+  // A woken server will probably connect at once: a poll would take a call from others.
   if (wokenAt !== undefined) return isPollHeld ? undefined : wokenAt + FALLBACK_AFTER_MS;
   if (refused !== undefined) return NEVER;
   if (machine.name !== 'fetchingToken' || failures > 0) return overdueFrom;
@@ -56,7 +56,7 @@ export function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: 
   const isOutdated = pollsOutdatedAt(poll.result, seen) > poll.endedAt;
   const isSoon = poll.result.type === 'refused' && isListed(seen.target);
   const refusedUntil = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
-  // Data that came over the socket since then says that the server is there again.
+  // A later sample from the socket proves that the server is back.
   const notBefore = (sampledAt ?? NEVER) > poll.endedAt ? NEVER : refusedUntil;
   const due = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
   // A response that the panel cached before the newest sample would be dropped.

@@ -22,7 +22,7 @@ export function polledStalenessMs(
   { stalenessMs, pollIntervalMs: intervalMs }: PollIntervals,
   lateMs = 0,
 ): number {
-  // The few moments that each call takes don't make polls rare.
+  // The short wait that every call has doesn't make polls rare.
   const actualMs = lateMs * 2 > intervalMs ? intervalMs + lateMs : intervalMs;
   return actualMs * 2 > stalenessMs ? actualMs * VALID_INTERVALS : stalenessMs;
 }

@@ -92,9 +92,7 @@ export interface SessionContext {
   readonly settings: SessionSettings;
   /** The node reported that a backup of the server completed. */
   readonly backupCompleted?: (record: SessionRecord) => void;
-  /**
-   * The condition of this server is shown, and what is known of its node: both may have changed.
-   */
+  /** Called after a server's condition was shown: it, and the server's node, may have changed. */
   readonly shown?: (record: SessionRecord) => void;
   /** What the session of this server sees now. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;

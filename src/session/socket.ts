@@ -194,7 +194,7 @@ export class ConsoleSocket {
       isChallenge: headers['cf-mitigated'] === 'challenge',
     };
     this.#response = refusal;
-    // Everything else shows what it is by its text.
+    // The text of any other response identifies what sent it.
     if (status >= 300 && status < 400) return this.#ws.terminate();
     let body = Buffer.alloc(0);
     response.on('data', (chunk: Buffer) => {

@@ -43,7 +43,8 @@ export class Streamer implements SocketListener, FrameHandler {
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
   /**
-   * Has, or waits for, a place among the sockets of the daemon that open, or its turn to connect.
+   * Ends the wait for a place among the daemon's opening sockets, or for a turn to connect; frees
+   * the place.
    */
   #leaveRoom: Cancel | undefined;
   /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
@@ -128,8 +129,8 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   /**
-   * Thousands of sockets may end in one turn of the event loop: what follows from it is paced, like
-   * their connects.
+   * Thousands of sockets may end in one turn of the event loop: the work after each end is paced,
+   * like their connects.
    */
   #ended(failure: () => Failure): void {
     const epoch = this.#socketEpoch;
@@ -268,7 +269,7 @@ export class Streamer implements SocketListener, FrameHandler {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     this.#leaveRoom = this.#context.sockets.handshakes.enter(url, () => this.#connect(epoch, url));
-    // Its turn may have come at once, and ended it.
+    // The connect may have begun at once, and ended already.
     if (!isHandshake(this.#machine)) this.#giveUpPlace();
   }
 

@@ -1,4 +1,4 @@
-// Everything that a session sees of the world around its server.
+// The surroundings of a session: everything outside it that its decisions depend on.
 
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -7,11 +7,11 @@ import type { PollIntervals } from './poll.ts';
 
 /** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
 export interface WayState {
-  /** Why it can't be used for now: a problem of the panel, the path, the account or the node. */
+  /** The problem that holds it for now: of the panel, the path, the account or the node. */
   readonly heldBy: Problem | undefined;
   /**
-   * When the panel was last blamed for it or cleared, and the node: failures from before are
-   * explained, or over.
+   * When the panel and the node were last blamed or cleared: failures from before are explained, or
+   * over.
    */
   readonly panelJudgedAt: number;
   readonly nodeJudgedAt: number;
@@ -19,11 +19,11 @@ export interface WayState {
 
 const FREE: WayState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
 
-/** All that a session sees of the world around it; instants are monotonic milliseconds. */
+/** The surroundings of a session; instants are monotonic milliseconds. */
 export interface Surroundings extends PollIntervals {
   readonly now: number;
   readonly isRunning: boolean;
-  /** What configuration and server list say of the server. */
+  /** The server's description, from the configuration and the server list. */
   readonly target: ServerTarget;
   /** When the server list was last read completely. */
   readonly listedAt: number;
@@ -31,15 +31,17 @@ export interface Surroundings extends PollIntervals {
   readonly hasRoom: boolean;
   readonly sockets: WayState;
   readonly polls: WayState;
-  /** The sockets of its node work as far as is known, or this server is the one that tries them. */
+  /** The node's sockets work as far as is known, or this server is chosen to test them. */
   readonly mayConnect: boolean;
   /** The server's own limit delays its next call for credentials. */
   readonly isTokenDelayed: boolean;
-  /** This server is the one that tries them, with new credentials if `isFresh`. */
+  /**
+   * Set while this server is chosen to test its node's sockets, with new credentials if `isFresh`.
+   */
   readonly trial: { readonly isFresh: boolean } | undefined;
   /**
-   * When another server last worked that had failed for a cause: any server of the panel, and those
-   * of its node.
+   * By cause: when another server that had failed for it last worked again, on the panel and on
+   * this server's node.
    */
   readonly recovered: ReadonlyMap<CauseCode, number>;
   readonly recoveredOnNode: ReadonlyMap<CauseCode, number>;

@@ -7,8 +7,8 @@ import type { TLSSocket } from 'node:tls';
 const MAX_NODES = 1_000;
 
 /**
- * What `tls.connect` does with its option `session`, and the types of Node.js lack. The option
- * would have it decoded twice, which takes longer than anything else that resuming does
+ * The method behind the option `session` of `tls.connect`, which the types of Node.js lack. With
+ * the option, a session is decoded twice, which takes longer than anything else in resuming it
  * (bench/connect).
  */
 interface Resuming {
@@ -20,8 +20,8 @@ export class TlsSessions {
   readonly #sessions = new Map<string, Buffer>();
 
   /**
-   * Resumes the node's session on this socket, whose handshake hasn't begun, or keeps the one that
-   * it will grant.
+   * Resumes the node's session on this socket, whose handshake hasn't begun, or keeps the session
+   * that the node will grant.
    */
   use(socket: TLSSocket & Resuming, node: string): void {
     const session = this.#sessions.get(node);

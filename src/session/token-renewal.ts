@@ -28,15 +28,15 @@ const QUICK_RENEWALS = 2;
  */
 export const RENEW_AGAIN_MS = 2_000;
 
-/** The token of a server that the panel blocks lasts until it expires. */
+/** A server that the panel blocks gets no new token: the current one lasts until it expires. */
 export function renew(state: StateNamed<'streaming'>, { target }: MachineContext): MachineState {
   const ending = { ...state, dueAt: state.token.expiresAt };
   return target.blocked === undefined ? { ...ending, name: 'renewing', next: undefined } : ending;
 }
 
 /**
- * The first few times, a new token whose error another token may fix is replaced soon; after that
- * it is retried like any failure.
+ * The first two times, a rejected token is replaced after 2 s if another token may fix the error;
+ * after that, it is retried like any failure.
  */
 export function rejectToken(
   state: StateNamed<'authenticating' | 'opening'>,
@@ -77,8 +77,8 @@ export function rejectRenewal(state: RenewalState, failure: Failure, context: Ma
 }
 
 /**
- * A failed renewal doesn't affect the socket while its token is valid; if the node rejects that, a
- * refusal by the panel is final.
+ * A failed renewal doesn't affect the socket while its token is valid. If the node rejects that
+ * token too, a refusal by the panel ends the socket.
  */
 export function keepStreaming(state: RenewalState, failure: Failure, context: MachineContext): MachineState {
   if (state.isWithheld === true && lastingRefusal(failure.problem) !== undefined)
@@ -88,7 +88,7 @@ export function keepStreaming(state: RenewalState, failure: Failure, context: Ma
   return { ...streamingWith(state, failure, retryAt), failedRenewals: { count, at: context.now } };
 }
 
-/** What remains of a socket whose token wasn't renewed, until that is tried again. */
+/** The streaming state after a failed renewal, until `retryAt`. */
 function streamingWith(state: RenewalState, { problem }: Failure, retryAt: number) {
   const { next: _, wokenAt: __, failedRenewals: ___, ...live } = state;
   return { ...live, name: 'streaming', problem, dueAt: Math.min(retryAt, state.token.expiresAt) } as const;

@@ -50,8 +50,8 @@ const RENEWAL = { from: 0.75, to: 0.9 };
 const FIRST_RENEWAL_FROM = 0.1;
 
 /**
- * A fleet's tokens are renewed together, every 2 s if they live ten minutes: calls in a row take
- * half the CPU time.
+ * A token's life has this many steps, of 2 s if it lives ten minutes, and the fleet's tokens are
+ * renewed together at each: calls in a row take half the CPU time.
  */
 const RENEWAL_STEPS = 300;
 

@@ -11,10 +11,7 @@ import { relative, resolve } from 'node:path';
  */
 const MAX_SOCKET_PATH = 103;
 
-/**
- * How often a socket that nobody listens on is replaced before somebody else is assumed to be
- * faster.
- */
+/** How often an abandoned socket is replaced before another process is assumed to be faster. */
 const ATTEMPTS = 3;
 
 /**
@@ -98,7 +95,7 @@ function socketAddress(path: string): string {
 /** Undefined if the address is in use. */
 function listen(address: string): Promise<Server | undefined> {
   return new Promise((done, fail) => {
-    // That the connection succeeds is all that anybody wants to know.
+    // A successful connection proves that the lock is held; nothing is sent over it.
     const server = createServer((connection) => connection.destroy());
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? done(undefined) : fail(error),

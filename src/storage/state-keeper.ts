@@ -19,7 +19,7 @@ const INTERVAL_MS = 60_000;
 /** A server that hasn't been found again for this long is gone. */
 const FORGOTTEN_AFTER_MS = 86_400_000;
 
-/** More than 50,000 servers, the most that are monitored, take. */
+/** More than the state of 50,000 servers, the most that are monitored, takes. */
 const MAX_BYTES = 64 * 1_048_576;
 
 /** The clock was set back by at least this much. */
@@ -37,10 +37,10 @@ interface KeeperOptions {
   readonly log: Logger;
 }
 
-/** Where the servers are read from that are kept. */
+/** The source of the servers to keep. */
 export interface KeptSource {
   keep(): Iterable<KeptServer>;
-  /** The panels of the configuration; what is kept of others is forgotten. */
+  /** The panels of the configuration; the kept servers of other panels are forgotten. */
   panels(): readonly { readonly name: string }[];
 }
 

@@ -22,14 +22,11 @@ interface Expected<Settings> {
   /** Its name in the issues. */
   readonly file: string;
   readonly schema: z.ZodType<Settings>;
-  /** What the document's tree stands for, if not itself. */
+  /** Converts the document's tree to the one that is checked; by default, both are the same. */
   readonly interpret?: (tree: Tree) => Tree;
   /** Reads the files that settings name; by default, none is read, and their contents are empty. */
   readonly read?: ReadFile | undefined;
-  /**
-   * Problems between settings, of which some may be wrong themselves: what is said of those doesn't
-   * count.
-   */
+  /** Problems between settings. Problems of settings that are invalid themselves don't count. */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
 }
 
@@ -61,10 +58,10 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
       message: KNOWN_SECRETS.redact(at === 'value' ? text : message),
     };
   };
-  // The names first, and then the settings with what was read: no setting waits for a file.
+  // Named files are read first, so that no setting waits for one.
   const complete = tree === undefined ? undefined : await withNamedFiles(schema, tree, read);
   const parsed = tree === undefined ? undefined : schema.safeParse(complete);
-  // Misspelled keys are corrected by this, so that nothing that follows from them is reported.
+  // A misspelled key marks the intended one as broken, so that nothing that follows is reported.
   const unknown = unknownKeys(parsed?.error, tree, keysAt);
   const others: SettingProblem[] = [];
   for (const problem of [...problemsIn(parsed?.error), ...rules(tree)]) {
@@ -82,8 +79,8 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
 }
 
 /**
- * Is the other value the one at this path, or within it? One problem of a value is enough, and
- * hides what is within it.
+ * Is `other` the path of the same value, or of one within it? One problem of a value is enough, and
+ * hides problems within it.
  */
 function leadsTo(path: KeyPath, other: KeyPath): boolean {
   return path.every((step, index) => step === other[index]);
@@ -93,8 +90,8 @@ function leadsTo(path: KeyPath, other: KeyPath): boolean {
 type KeysAt = (path: KeyPath) => readonly string[];
 
 /**
- * The problems of unknown keys. A key that was probably meant gets a broken value, unless it has
- * another one.
+ * The problems of unknown keys. The key that was probably intended is marked as broken, unless it
+ * has a value.
  */
 function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt): readonly SettingProblem[] {
   const found = (error?.issues ?? []).flatMap((issue) =>
@@ -132,8 +129,8 @@ function issuePath({ path }: z.core.$ZodIssue): KeyPath {
 const OWN_KEY = /^[a-z_]{1,24}$/;
 
 /**
- * The path as far as the schema knows its keys, and an evident misspelling of one. Any other key is
- * the user's own, and may be a secret with wrong indentation: line and column still locate it.
+ * The part of a path that may be shown: the schema's keys, and an evident misspelling of one. Any
+ * other key may be a secret with wrong indentation: line and column still locate it.
  */
 function shownPart(path: KeyPath, keysAt: KeysAt): KeyPath {
   const isUnknown = (step: string | number, index: number) =>

@@ -38,9 +38,9 @@ export class YamlDocument {
    * read.
    */
   readonly #anchors = new Map<string, { readonly tree: Tree; readonly size: number } | undefined>();
-  /** What the file has instead of an expanded text. */
+  /** The file's own text for each expanded text. */
   readonly #sources = new Map<string, string>();
-  /** The number of values read, and how many of them aliases stand for. */
+  /** The number of values read, and how many of them come from aliases. */
   #size = 0;
   #aliased = 0;
 
@@ -127,7 +127,7 @@ export class YamlDocument {
       if (name === MERGE_KEY) this.#report(path, key, MERGED);
       else if (problem !== undefined) this.#report([...path, name], key ?? value, problem);
       else tree[name] = this.#read(value, [...path, name]);
-      // Paths contain the name, so the library has to find it.
+      // Paths contain the redacted name, so the library has to find the entry by it.
       if (isScalar(key)) key.value = name;
     }
     return isMerged ? BROKEN : tree;
@@ -149,7 +149,7 @@ const MERGE_KEY = '<<';
 const MERGED =
   'expected settings without the merge key `<<`; write out the settings, or use an alias for a whole value, such as `labels: *labels`';
 
-/** One mistake causes many errors after it. */
+/** One mistake can cause many errors after it. */
 const MAX_SYNTAX_ERRORS = 10;
 
 /** The document, and what is wrong with its syntax. */
@@ -166,7 +166,7 @@ function parseText(text: string, lineCounter: LineCounter) {
     return { document, errors: [{ offset: 0, message: NESTED_TOO_DEEPLY }] };
   }
   const lineNumber = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;
-  // The library reports one mistake in several ways.
+  // The library may report one mistake several times.
   const firstOfLine = found.filter((error, index) => lineNumber(found[index - 1]) !== lineNumber(error));
   const errors = firstOfLine.map((error) => ({ offset: error.pos[0], message: syntaxMessage(error, text) }));
   return { document, errors: errors.slice(0, MAX_SYNTAX_ERRORS) };
