@@ -1,4 +1,4 @@
-// What the build recorded of the program: its version, its revision, the place of its files.
+// Build information: the version, the revision and the location of the built files.
 
 import { readFileSync } from 'node:fs';
 

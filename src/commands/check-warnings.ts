@@ -8,7 +8,7 @@ import { quote } from '../yaml/quoting.ts';
 import type { SecretFile } from '../yaml/settings.ts';
 import { isReadableByAll } from './init-files.ts';
 
-/** What a panel's settings can't do although its user is likely to expect it. */
+/** Warnings about settings of a panel that don't have the effect that users expect. */
 export function panelWarnings(panel: PanelConfig): readonly string[] {
   return [
     ...(expectsNothing(panel) ? [NEVER_EXPECTED] : []),

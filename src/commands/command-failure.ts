@@ -1,9 +1,6 @@
-// The failure of a command, as its message explains it.
+// The error of a command that is printed without a stack trace.
 
-/**
- * A failure that its message explains fully: it is shown as it is, without a stack, and the exit
- * code is 1.
- */
+/** An error whose message is sufficient: it is printed without a stack trace; exit code 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }

@@ -25,8 +25,8 @@ export interface ServerFlags {
 }
 
 /**
- * Finds a server by name or id, short or full, and says where a person's own key came from; throws
- * a CommandFailure unless there is one.
+ * Finds a server by name, short id or full id, and returns the source of the user's own key. Throws
+ * a CommandFailure if no server is found.
  */
 export async function findServer(wanted: string, flags: ServerFlags, clock: Clock) {
   const own = await ownKey(flags.apiKeyFile);
@@ -38,7 +38,7 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
   if (panels.length === 0)
     throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${listNames(all)})`);
   const configured = chooseServer(panels.flatMap(panelServers), wanted);
-  // What is a name in the configuration may be the id of a server that another panel lists.
+  // A name in the configuration may also be the id of another panel's discovered server.
   const isCertain = panels.length === 1 || own !== undefined || !ONLY_ID.test(wanted);
   const isFound = configured !== undefined && (isCertain || hasId(configured.target, wanted));
   const chosen = isFound ? configured : await findElsewhere(panels, wanted, own !== undefined, clock);
@@ -96,9 +96,9 @@ export const panelServers = (panel: PanelConfig) =>
 type Chosen = ReturnType<typeof panelServers>[number];
 
 /**
- * The server with this id, short or full, or name; throws a CommandFailure if there are several. An
- * id goes before a name only within a panel: a server of another panel that is named `1a7ce997`
- * could otherwise be taken for that one, or the reverse.
+ * The server with this short id, full id or name; throws a CommandFailure if there are several. An
+ * id takes precedence over a name only within a panel, because another panel may have a server that
+ * is named `1a7ce997`.
  */
 export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen | undefined {
   const identified = servers.filter((one) => hasId(one.target, wanted));

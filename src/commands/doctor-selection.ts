@@ -19,7 +19,7 @@ export interface DoctorSelection {
 /** The selected part of a configuration. */
 interface SelectedConfig {
   readonly config: Config;
-  /** Is the server, configured or discovered, one of those to run? */
+  /** Whether to run this server, configured or discovered. */
   readonly isMeant?: (server: ServerIdentity) => boolean;
 }
 
@@ -42,7 +42,7 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
   }
   if (server === undefined) return { config: { ...config, panels: named } };
   const discovers = new Set(named.filter(({ listing }) => listing?.discover).map(({ name }) => name));
-  // The server list names those that the configuration doesn't, and decides then.
+  // A server without a name is kept until the server list names it.
   const isMeant = (one: ServerIdentity) =>
     isNamed(one, server) || (discovers.has(one.panel) && isUnnamed(one));
   const having = named.filter(({ servers }) => servers.some((one) => isNamed(one, server)));
@@ -59,7 +59,7 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
 
 /**
  * The report without the panels that don't have the selected server, or a message if no panel has
- * it. Panels whose servers couldn't be listed stay if none has it: the server may be theirs.
+ * it. If none has it, panels whose servers couldn't be listed remain, because they may have it.
  */
 export function withServer(report: DoctorReport, server: string): DoctorReport | string {
   const panels = report.panels.map((panel) => onlyNamed(panel, server));
@@ -75,7 +75,7 @@ export function withServer(report: DoctorReport, server: string): DoctorReport |
   )})`;
 }
 
-/** The panel with only this server: others may have run until the server list named them. */
+/** Removes other servers, which may have run until the server list named them. */
 function onlyNamed(panel: PanelReport, server: string): PanelReport {
   const servers = panel.servers.filter((one) => isNamed({ panel: panel.name, ...one }, server));
   const isOfOthers = ({ servers: names }: FoundProblem) =>
@@ -90,7 +90,7 @@ function advice(server: string, names: readonly string[]): string {
   return meant === undefined ? '' : `did you mean "${meant}"? `;
 }
 
-/** Does the problem leave it open which servers the panel has? */
+/** Whether the problem may hide servers of the panel. */
 function mayHideServers({ result, cause }: FoundProblem): boolean {
   return result === 'failed' && cause !== 'nothing_listed' && cause !== 'all_excluded';
 }

@@ -12,7 +12,7 @@ import { type Asker, terminalAsker } from './init-answers.ts';
 /** The binary logarithm of the number of rounds: a check takes a tenth of a second. */
 const COST = 10;
 
-/** bcrypt ignores everything after them. */
+/** bcrypt ignores all bytes after the first 72. */
 const MAX_BYTES = 72;
 
 const DEFAULT_USER = 'prometheus';
@@ -61,7 +61,7 @@ export function userProblem(user: string): string | undefined {
   if (user.includes(':'))
     return 'expected a name without a colon, because clients send a colon between user and password';
   if (hasControlCharacter(user)) return 'expected a name without control characters';
-  // The configuration's reader rejects it in every file.
+  // `__proto__` is rejected as a key when a configuration is read.
   return user === '__proto__'
     ? 'expected another name: no configuration may have the key __proto__'
     : undefined;

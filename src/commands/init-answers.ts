@@ -36,7 +36,7 @@ interface Prompt {
   readonly validate: (answer: string) => string | undefined;
 }
 
-/** A value to choose, and the text that stands for it. */
+/** A value to choose, and its displayed text. */
 type Labeled = readonly [value: string, label: string];
 
 /** Asks a person; rejects with a CommandFailure if the person cancels. */
@@ -134,7 +134,7 @@ export function isPrivateHost(host: string): boolean {
  * there is one.
  */
 function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): string | undefined {
-  // Taken for a host name, the key would be sent to a DNS server.
+  // As a host name, the key would be sent to a DNS server.
   if (isApiKey(text.trim())) return 'expected the URL of the panel, but this is an API key';
   const url = withScheme(text);
   const problem = panelUrlProblem(url);
@@ -205,7 +205,7 @@ export async function otherAnswers(
   explain(
     'Nothing was written. Correct your answers, or press Ctrl-C to cancel. For settings that init has no question for, copy config.example.yaml and edit the copy.',
   );
-  // If the panel responded, another key may help, and another address doesn't.
+  // If the problem is the key, the address is right, and only another key can help.
   const keepsUrl = CAUSES[cause].scope === 'key' && asksForKey(flags);
   return {
     url: keepsUrl ? url : await readUrl(flags, asker, url),
@@ -214,8 +214,8 @@ export async function otherAnswers(
 }
 
 /**
- * The panel's address with the scheme that its port seems to require; undefined if the problem is
- * another, or a flag is required.
+ * The panel's address with the other scheme, if the panel's port seems to require that. Undefined
+ * for other problems, or if http requires a flag.
  */
 function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: AnswerFlags) {
   if (cause === 'https_needed')
@@ -227,7 +227,7 @@ function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: A
   return { url: other, reason: `The port speaks http${risk}.` };
 }
 
-/** Of a long list, as many options are shown at a time. */
+/** The number of options that are visible at a time. */
 const SHOWN_OPTIONS = 12;
 
 const toOption = ([value, label]: Labeled) => ({ value, label });

@@ -157,8 +157,8 @@ async function init(flags: InitFlags, { asker, signal, print, note }: InitContex
 }
 
 /**
- * The settings of `discover`: all servers of the panel for an administrator who has none, those
- * that should always run, and whether their players are counted, as the person wants.
+ * The settings of `discover`. Asks an administrator without servers whether to monitor all servers
+ * of the panel, then which servers should always run, and whether to count players.
  */
 async function chooseServers(
   panel: PanelConfig,
@@ -220,8 +220,8 @@ function chooseTargets({ config, saveKeyTo, keyFile }: InitFlags): Targets {
 }
 
 /**
- * Whether existing files may be overwritten. Throws a CommandFailure if they are needed and may not
- * be.
+ * Whether existing files may be overwritten. Throws a CommandFailure if a file exists that must not
+ * be overwritten.
  */
 async function mayReplace(
   { config, key, keepsKey }: Targets,

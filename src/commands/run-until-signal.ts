@@ -14,8 +14,8 @@ export interface Service {
 const STOP_DEADLINE_MS = 4_500;
 
 /**
- * The time limit for the process to end, in milliseconds: it would wait for lookups of names, which
- * can't be canceled.
+ * The time limit for the process to end, in milliseconds: it would otherwise wait for DNS lookups,
+ * which can't be canceled.
  */
 const END_DEADLINE_MS = 4_900;
 

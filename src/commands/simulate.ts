@@ -78,7 +78,7 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     });
 }
 
-/** The usual rate limit, and those of kinds of panels that have another. */
+/** The default rate limit, and those of panel kinds with a different one. */
 function defaultRates(): string {
   const usual = DEFAULT_SETTINGS.rateLimitPerMinute;
   const others = panelKindSchema.options
@@ -138,20 +138,20 @@ export async function startSimulatedPanel(options: SimulatorOptions, flags: Port
       const flag = options.listen?.some((place) => place.port === port) ? flags.panel : flags.control;
       throw new CommandFailure(`port ${port} ${problem}; choose another with ${flag}`, { cause });
     }
-    // A host that this machine doesn't have, or that nobody knows.
+    // The machine doesn't have this address, or the host name can't be resolved.
     if (host === undefined) throw error;
     throw new ListenError({ host, port: port ?? options.listen?.[0]?.port ?? 0 }, cause);
   }
 }
 
-/** Whether only this machine reaches the host. */
+/** Whether the host is reachable only from this machine. */
 function isLocal(host: string | undefined): boolean {
   return host !== undefined && isLocalHost(host);
 }
 
 /**
- * An exporter configuration that monitors everything on a simulated panel; without its games, which
- * answer on loopback, if the exporter may be elsewhere.
+ * An exporter configuration that monitors everything on a simulated panel. If the exporter may run
+ * elsewhere, it doesn't query the games, which respond on loopback only.
  */
 export function simulatorConfig(panel: Simulator, isExporterHere = true): string {
   const lines = [

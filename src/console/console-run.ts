@@ -109,7 +109,7 @@ export class ConsoleRun {
   /** How many requests were not carried out. */
   #failures = 0;
   /**
-   * Whether the server can have been restarted: a running server must have been in another state
+   * Whether a restart can be complete: a server that was running must have left the state `running`
    * first.
    */
   #hasLeft = false;
@@ -157,7 +157,7 @@ export class ConsoleRun {
   async #script(): Promise<void> {
     const { logs = false, power, send = [], for: forMs, interactive } = this.#plan;
     const { clock } = this.#options;
-    // A connection that is lost again at once was one: what is to be sent has a limit of its own.
+    // A connection that is lost at once counts, because each message has its own time limit.
     await this.#until(() => this.#hasConnected);
     await this.#until(() => this.#state !== undefined, FIRST_STATE_MS);
     if (logs) await this.#send({ event: 'send logs' }, 'the request for recent lines');
@@ -301,7 +301,7 @@ export class ConsoleRun {
     else if (note !== undefined) this.#screen.note(note);
   }
 
-  /** The server has nothing but a socket, which nothing holds. */
+  /** A console's socket is never delayed by limits or other servers. */
   #surroundings(isRunning: boolean): Surroundings {
     const { clock, target } = this.#options;
     return { ...NOTHING_KNOWN, now: clock.now(), isRunning, target: { ...target, mode: 'socket' } };

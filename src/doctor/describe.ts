@@ -52,7 +52,7 @@ function limitProblems(budget: BudgetReading): readonly Problem[] {
   return isPinned || known !== undefined ? [] : [{ cause: 'limit_unknown', detail }];
 }
 
-/** A number of calls per minute as it is shown. */
+/** Rounds calls per minute for display. */
 export function rounded(perMinute: number): number {
   return Number(perMinute.toFixed(1));
 }
@@ -60,7 +60,7 @@ export function rounded(perMinute: number): number {
 function describeServer(server: Snapshot, panel: PanelReading): ServerReport {
   const { target, node, condition, state, players, problem, blocked, query_problem } = server;
   const cause = problem?.cause ?? blocked;
-  // If a server is allowed to be off, a state that the panel holds it in is normal.
+  // If a server is allowed to be off, a state such as suspended is normal.
   const isHeld = cause !== undefined && CAUSES[cause].severity === 'fact' && target.expect !== 'running';
   const own = cause === undefined || isHeld || isOfPanel(cause, panel) ? undefined : problem;
   const isNeverAnswering = query_problem !== undefined && CAUSES[query_problem.cause].severity === 'fact';
@@ -93,7 +93,7 @@ function isOfPanel(cause: CauseCode, { up, problems }: PanelReading): boolean {
   return scope !== 'server' && scope !== 'node' && (has(cause) || (!up && problems.length > 0));
 }
 
-/** A problem, and what is known so far to be affected by it. */
+/** A problem, and the nodes and servers found so far that it affects. */
 interface Occurrence extends Omit<FoundProblem, 'nodes' | 'servers'> {
   readonly nodes: Set<string>;
   readonly servers: Set<string>;

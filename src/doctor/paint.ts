@@ -5,8 +5,7 @@ import { wrapAnsi } from 'fast-wrap-ansi';
 import type { FoundProblem, ServerReport } from './report.ts';
 
 /**
- * The width of the output, in columns, unless the terminal is narrower: that of a terminal with the
- * default size.
+ * The width of the output in columns, unless the terminal is narrower: a terminal's default width.
  */
 const WIDTH = 80;
 
@@ -20,7 +19,7 @@ export class Printout {
     this.#width = width;
   }
 
-  /** A page as wide as the terminal, and colored if that can show colors. */
+  /** A page as wide as the terminal, and colored if the terminal supports colors. */
   static for(
     stream: { readonly isTTY?: boolean; readonly columns?: number },
     env: NodeJS.ProcessEnv,
@@ -36,8 +35,8 @@ export class Printout {
   }
 
   /**
-   * Wraps a text to the width, including what precedes the first line and all others; words that
-   * are too long are broken. Colors take no columns.
+   * Wraps a text to the width, which includes the prefixes `first` and `others`. Words that are too
+   * long are broken, and color codes take no columns.
    */
   wrapped(text: string, first = '', others = ' '.repeat(stringWidth(first))): string {
     const columns = Math.max(1, this.#width - Math.max(stringWidth(first), stringWidth(others)));

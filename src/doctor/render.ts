@@ -17,7 +17,9 @@ import {
 } from './report.ts';
 import type { Selection } from './selection.ts';
 
-/** With more servers than this, healthy ones are left out; at most so many others are shown. */
+/**
+ * With more servers than this, healthy ones are omitted, and at most this many others are shown.
+ */
 const MAX_ROWS = 100;
 
 /** A longer name gets a line of its own. */
@@ -58,10 +60,7 @@ export function problemBlocks(all: readonly LocatedProblem[], page: Printout): r
 /** The first sentence, or its part before a semicolon. */
 const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
 
-/**
- * A remedy, split so that what usually helps comes first; the rest is empty if that is all there
- * is.
- */
+/** Splits a remedy into a headline, which usually helps, and the rest, which may be empty. */
 export function adviceIn(remedy: string): Readonly<Record<'headline' | 'rest', string>> {
   const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
@@ -122,7 +121,7 @@ function panelBlock(panel: PanelReport, durationMs: number, page: Printout): str
   ].join('\n');
 }
 
-/** What concerns the panel as a whole: its API, its rate limit, and its servers. */
+/** The rows about the panel as a whole: its API, its rate limit, and its servers. */
 function panelRows(panel: PanelReport): readonly ReportRow[] {
   const { up, problems, servers } = panel;
   const own = problems.filter((problem) => problem.nodes.length + problem.servers.length === 0);
@@ -163,7 +162,9 @@ function serversRow(servers: readonly ServerReport[]): ReportRow {
   return { name: 'servers', result, text: `${healthy} of ${servers.length} without problems` };
 }
 
-/** The servers of a panel after a run of this length, one row each; of many, only failed ones. */
+/**
+ * A row for each server of a panel after a run of this length; only failed ones if there are many.
+ */
 function serverLines(
   servers: readonly ServerReport[],
   durationMs: number,

@@ -21,7 +21,7 @@ export interface FoundProblem extends Problem {
 }
 
 /**
- * What was found out about a server; `untested` if the run ended before it had data or a problem of
+ * The result for one server; `untested` if the run ended before the server had data or a problem of
  * its own.
  */
 export interface ServerReport {
@@ -35,8 +35,8 @@ export interface ServerReport {
   /** Why it can't be monitored as configured, and why its game can't be queried. */
   readonly problems: readonly Problem[];
   /**
-   * The state in which the panel holds the server; set if its expectation allows that, so that
-   * nothing is wrong.
+   * The state in which the panel holds the server, such as suspended; set only if the server is
+   * allowed to be off.
    */
   readonly held: string | undefined;
 }

@@ -41,7 +41,7 @@ export interface RunOptions {
   readonly isMeant?: (server: ServerIdentity) => boolean;
   /** How many files the process may open; unlimited if absent. */
   readonly descriptorLimit?: number | undefined;
-  /** The source of random numbers; 0 makes every back-off its shortest. */
+  /** The source of random numbers; 0 gives the shortest back-off. */
   readonly random?: () => number;
   /** Queries game servers for their players; the real client by default. */
   readonly queryClient?: QueryClient;
@@ -109,7 +109,7 @@ function queriedSoon(config: Config): Config {
   return { ...config, panels };
 }
 
-/** The latest problem of each server that has had no data as configured since. */
+/** The latest problem of each server that hasn't been monitored as configured since then. */
 type SeenProblems = ReadonlyMap<ServerRecord, Problem>;
 
 /**
@@ -173,8 +173,8 @@ function isError({ cause }: Problem): boolean {
 }
 
 /**
- * Does each server of the panel have data or a problem? Those to discover are known once the server
- * list was read.
+ * Whether each server of the panel has data or a problem. Discovered servers are known only after
+ * the server list was read.
  */
 function hasOutcome({ config, fleet }: RunningPanel, clock: Clock): boolean {
   const { up, isJudging, discovery, problems } = fleet.reading();

@@ -15,7 +15,7 @@ interface Counted {
   readonly servers: number;
 }
 
-/** Which servers the rules of `discover` select, and what they determine for them. */
+/** The servers that the rules of `discover` select, and the settings that the rules give them. */
 export interface Selection {
   /** Servers in the panel's server list. */
   readonly listed: number;
@@ -25,15 +25,15 @@ export interface Selection {
   readonly expect: readonly Counted[];
   /** The servers that each rule queries; empty if there are no such rules. */
   readonly query: readonly Counted[];
-  /** By egg, and why; empty if no server is queried, or all are. */
+  /** Servers that aren't queried, by egg and reason; empty if no server is queried, or all are. */
   readonly not_queried: readonly Counted[];
-  /** By where they are queried first. */
+  /** Queried servers, by the source of the address that is queried first. */
   readonly queried_at: readonly Counted[];
   /** The patterns that match no listed server, usually because of a typo. */
   readonly unmatched: readonly string[];
 }
 
-/** What the server list shows about the rules of `discover`; undefined if the panel has none. */
+/** Applies the rules of `discover` to the server list; undefined if the panel has no rules. */
 export function describeSelection(
   { name, listing }: Pick<PanelConfig, 'name' | 'listing'>,
   listed: readonly ListedServer[],
@@ -68,8 +68,8 @@ interface Selected {
   /** The position of the rule that determines the expected state; -1 if there is none. */
   readonly expectedBy: number;
   /**
-   * The query of the rule for it, and the one that follows from it; the latter is undefined if the
-   * game isn't known.
+   * `rule` is the query in the matching rule, and `query` the resulting one, which is undefined if
+   * the game is unknown.
    */
   readonly rule: QuerySettings | undefined;
   readonly query: QuerySettings | undefined;

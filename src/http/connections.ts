@@ -1,28 +1,24 @@
-// The open connections of the HTTP server, of which a client may have only so many.
+// The open connections of the HTTP server, whose number is limited.
 import type { ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 
 interface OpenConnection {
   readonly client: string;
-  /** With TLS, the socket below it. */
+  /** The TCP socket, also if the connection uses TLS. */
   readonly socket: Socket;
   /** The response in flight. */
   response: ServerResponse | undefined;
   /** Whether to close the connection after its response. */
   isEnding: boolean;
-  /**
-   * Whether its request waits: for the check of a password, its turn, or a body that is being
-   * rendered.
-   */
+  /** Whether its request is waiting for a password check, its turn, or the rendering of a body. */
   isWaiting: boolean;
-  /** Whether the connection ended meanwhile. */
+  /** Whether the connection closed while its request was waiting. */
   isAbandoned: boolean;
 }
 
 /**
- * The most requests of a client that may wait although their connections have ended. Nothing can be
- * taken back from them, and a client could abandon thousands a second, where it may have only a
- * bounded number of connections.
+ * The maximum number of a client's waiting requests whose connections have closed. They can't be
+ * canceled, and without a limit a client could abandon thousands per second.
  */
 export const MAX_ABANDONED = 32;
 
@@ -66,9 +62,8 @@ export class ClientConnections {
   }
 
   /**
-   * Records a request on a connection, which waits until it is `answered`. False if the connection
-   * is unknown, the response to its previous request isn't complete, or its client has abandoned
-   * too many: each request that waits occupies memory.
+   * Records a request, which waits until `answered` is called. Returns false if the connection is
+   * unknown, its previous response is incomplete, or its client has too many abandoned requests.
    */
   track(socket: Socket, response: ServerResponse): boolean {
     const name = connectionKey(socket);
@@ -107,7 +102,7 @@ export class ClientConnections {
 
   /**
    * Closes idle connections now and the others after their response; returns a function that closes
-   * those immediately.
+   * the rest immediately.
    */
   end(): () => void {
     const all = [...this.#open.values()];
@@ -146,9 +141,8 @@ function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: S
 const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
 
 /**
- * The client that an address counts as when clients share a bounded resource: an IPv4 address is
- * one client, and so is a whole IPv6 /64, because a client with one of its addresses usually has
- * all of them.
+ * The client to which an address counts when clients share a limited resource: an IPv4 address, or
+ * a whole IPv6 /64, because a client with one address of a /64 usually has all of them.
  */
 export function identifyClient(address = ''): string {
   const [, mapped] = MAPPED.exec(address) ?? [];

@@ -19,7 +19,7 @@ export const WRONG_WINDOW_MS = 60_000;
 /** Clients whose wrong passwords are counted, about 100 bytes each. */
 const MAX_CLIENTS = 10_000;
 
-/** Checks that wait for their turn: a few seconds of work for one core. */
+/** The maximum number of waiting checks: a few seconds of work for one core. */
 const MAX_WAITING = 64;
 
 /** Cached results of passwords that aren't known to be right. */
@@ -69,8 +69,8 @@ export class Passwords {
     if (!isSame || known === undefined) return 'wrong';
     if (cached === undefined) this.#wrong.set(client, Math.max(0, (this.#wrong.get(client) ?? 0) - 1));
     this.#right.set(username, key);
-    // Only now is it known to be a secret; before, it could be anything that a client sent. Nothing
-    // tells when it is changed.
+    // A right password is known to be a secret; a wrong one could be any text. Nothing reports when
+    // a password changes.
     KNOWN_SECRETS.add(password);
     KNOWN_SECRETS.replace([password], []);
     return 'right';
@@ -108,8 +108,8 @@ export class Passwords {
   }
 
   /**
-   * A hash that matches no password. Its cost is one in use, and always the same for a name, as a
-   * real user's would be.
+   * A hash that matches no password. Its cost is that of an existing hash, always the same one for
+   * a name, so that unknown names take as long as known ones.
    */
   #hashOfNobody(username: string, hashes: readonly string[]): string {
     const choice = this.#digest(['nobody', username]).readUInt32BE() % hashes.length;

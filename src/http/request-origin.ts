@@ -1,5 +1,4 @@
-// Whether a request that changes something comes from where it claims to: not from another site's
-// page.
+// Detects requests that another site's page sends through a browser.
 import { isIP } from 'node:net';
 
 /**
@@ -15,9 +14,9 @@ export function isFromAnotherSite(header: (name: string) => string | undefined):
 }
 
 /**
- * Whether a request with this Host header may trigger a reload. Another site's page can point its
- * own name at this machine (DNS rebinding), which makes it same-origin for the browser, but it
- * can't make the browser send an IP address or one of these names as the host.
+ * Whether a request with this Host header may trigger a reload. With DNS rebinding, another site's
+ * name can lead to this machine, but the browser then sends that name as the host, which is not an
+ * IP address or one of `names`.
  */
 export function isReloadHost(header: string | undefined, names: readonly string[]): boolean {
   // HTTP/1.0 allows requests without a Host header, and no browser sends them.

@@ -214,22 +214,20 @@ export class HttpServer {
 }
 
 /**
- * How a parser of Node.js goes on after the headers of a request: with this, not at all, as after
- * an upgrade.
+ * The return value that stops Node.js' parser after the headers of a request, as after an upgrade.
  */
 const STOP_PARSING = 2;
 
 /**
- * Disconnects a client, and parses nothing more of what it sent. Node.js would go on to create
- * objects for each of the thousands of requests that were received at once, and has no public means
- * to prevent that.
+ * Disconnects a client and stops parsing its input. Otherwise, Node.js would create objects for
+ * thousands of requests received at once, and has no public API to prevent that.
  */
 function cut(socket: Socket & { readonly parser?: { onIncoming?: () => number } | null }): void {
   socket.destroy();
   if (socket.parser) socket.parser.onIncoming = () => STOP_PARSING;
 }
 
-/** Whether the settings accept the client's certificate, or that it has none. */
+/** Whether the settings accept the client's certificate, or a client without one. */
 function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
   if (tls === undefined || tls.clientCertificate === 'no') return true;
   if (!(socket instanceof TLSSocket)) return false;
@@ -276,7 +274,7 @@ export function guarded(
   };
 }
 
-/** The response to a request without a right password; undefined if it may be served. */
+/** The response to a request without valid credentials; undefined if the request may be served. */
 async function refusal(
   request: Request,
   client: string,

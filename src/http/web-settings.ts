@@ -7,7 +7,7 @@ export interface TlsSettings {
   readonly context: SecureContextOptions;
   /** Whether clients are asked for a certificate, and must have one. */
   readonly clientCertificate: 'no' | 'optional' | 'required';
-  /** Whether it must be signed by an authority of the context's `ca`. */
+  /** Whether the certificate must be signed by an authority of the context's `ca`. */
   readonly isVerified: boolean;
 }
 

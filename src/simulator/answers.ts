@@ -82,7 +82,7 @@ export function refusalAnswer(
   };
 }
 
-/** A refusal as Calagopus words it. */
+/** A refusal in the format of Calagopus. */
 export function textsRefusal(status: number, text: string): SimulatedAnswer {
   return json(status, { errors: [text] });
 }

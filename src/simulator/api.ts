@@ -25,9 +25,9 @@ import type { SettingsChange, SimulatorSettings } from './settings.ts';
  */
 export interface SimulatorOptions extends Partial<SimulatorSettings> {
   /**
-   * The panel's addresses, whose ports its first node shares; its second one has ports of its own.
-   * Default: any free port of 127.0.0.1. If there are several, a client's sockets lead to the one
-   * by which it reached the panel.
+   * The panel's addresses. The first node shares their ports, and the second one has its own. A
+   * client's sockets use the address at which the client reached the panel. Default: any free port
+   * of 127.0.0.1.
    */
   readonly listen?: readonly Place[];
   /** The control endpoint's port. Default 0. */
@@ -104,8 +104,8 @@ export interface Simulator {
   fillDisk(server: string, stopsAfterMs?: number): void;
   /**
    * Makes a server's next starts fail, no matter who requests them: `starting`, then after
-   * `startMs` `offline`, which the daemon takes for a crash; if it is the restart after a crash of
-   * a running server, `stopping` and `offline`.
+   * `startMs` `offline`, which the daemon treats as a crash. A failed restart after a crash of a
+   * running server ends with `stopping` and `offline`.
    */
   failStarts(server: string, times: number): void;
   /** Prints a line on a server's console, as the game would. */
@@ -118,8 +118,8 @@ export interface Simulator {
   /** Overrides the socket address in credentials; undefined restores the real one. */
   advertise(server: string, address: string | undefined): void;
   /**
-   * Suspends a server: it stops without `stopping`, and its sockets are dropped. Calagopus stops it
-   * as if somebody had requested that, and its sockets stay open.
+   * Suspends a server: it stops without `stopping`, and its sockets are dropped. On Calagopus, it
+   * stops as after a stop request, and its sockets stay open.
    */
   suspend(server: string): void;
   unsuspend(server: string): void;

@@ -23,7 +23,7 @@ type ServerHandler = (
 /** How long the panel caches the resources of a node's servers. */
 const CACHE_MS = 15_000;
 
-/** Pages have at most as many entries, and this many by default. */
+/** The maximum and default number of entries per page. */
 const MAX_PER_PAGE = 100;
 const DEFAULT_PER_PAGE = 25;
 
@@ -106,7 +106,7 @@ function conflictRefusal(
   return text === undefined ? undefined : textsRefusal(409, text);
 }
 
-/** The resources of all servers of a node, as the panel last got them from it. */
+/** The panel's cached resources of the servers of each node. */
 class NodeResources {
   readonly #host: ClientApiHost;
   readonly #cached = new Map<string, { readonly at: number; readonly usages: ReadonlyMap<string, object> }>();
@@ -115,7 +115,7 @@ class NodeResources {
     this.#host = host;
   }
 
-  /** Those of the account's servers on the node, or of all for an administrator. */
+  /** The resources of the node's servers that the account can access. */
   ofNode(nodeId: string): SimulatedAnswer {
     const usages = this.#usages(nodeId);
     if (usages === undefined) return textsRefusal(500, 'internal server error');
@@ -135,7 +135,7 @@ class NodeResources {
       : json(200, { resources: usage });
   }
 
-  /** Undefined if the node can't be reached. */
+  /** Undefined if the node is unreachable. */
   #usages(nodeId: string): ReadonlyMap<string, object> | undefined {
     const { clock, fleet } = this.#host;
     const cached = this.#cached.get(nodeId);
@@ -259,7 +259,7 @@ function userDocument({ settings }: ClientApiHost): object {
   };
 }
 
-/** Issued whatever the server's state is. */
+/** Issues credentials, whatever the server's state is. */
 async function credentials(
   host: ClientApiHost,
   server: SimulatedServer,

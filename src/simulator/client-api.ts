@@ -57,7 +57,7 @@ const RESOURCES_CACHE_MS = 20_000;
 const DEFAULT_PER_PAGE = 50;
 const DEFAULT_BACKUPS_PER_PAGE = 20;
 
-/** What an administrator's console tokens allow beyond the permissions of others. */
+/** Additional permissions in an administrator's console tokens. */
 const ADMIN_PERMISSIONS = ['admin.websocket.errors', 'admin.websocket.install', 'admin.websocket.transfer'];
 
 /** The panel's client API as a Hono application. */

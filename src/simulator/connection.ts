@@ -44,7 +44,7 @@ const UNLIMITED = { perSecond: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_I
 
 type RefusedToken = Extract<TokenVerdict, { readonly ok: false }>;
 
-/** What Calagopus' daemon says where Wings says these. */
+/** The texts of Calagopus' daemon that replace those of Wings. */
 const FORGETFUL_WORDS: ReadonlyMap<string, string> = new Map([
   [EXPIRED_TEXT, 'token is expired'],
   [DENYLISTED_TEXT, 'token has invalid issued at time'],
@@ -129,9 +129,11 @@ export class ConsoleConnection {
     this.#ws.send(frame, { binary });
   }
 
-  /** Notifies the client if the token is about to expire; few daemons do so when it has expired. */
+  /**
+   * Notifies the client if the token is about to expire; Calagopus' daemon also if it has expired.
+   */
   checkToken(): void {
-    // At the same times, Calagopus' daemon sends pings.
+    // Calagopus' daemon sends a ping at each of these checks.
     if (this.#farEnd.forgetsTokens && !this.#frozen) this.#ws.ping();
     if (this.#claims === undefined) return;
     const lifetimeMs = this.#claims.expiresAtMs - this.#claims.issuedAtMs;
@@ -303,7 +305,7 @@ export class ConsoleConnection {
   }
 
   /**
-   * How a token is refused (application/src/server/websocket/jwt.rs and remote/jwt.rs of
+   * The response to an invalid token (application/src/server/websocket/jwt.rs and remote/jwt.rs of
    * calagopus/wings).
    */
   #refusal({ event, text }: RefusedToken): 'drop' | [event: RefusedToken['event'], text: string] {
@@ -335,7 +337,7 @@ export class ConsoleConnection {
     if (refused === 'drop') this.drop();
     else if (refused !== undefined) this.#sendError(...refused);
     if (!verdict.ok) return;
-    // Another server's token is like one that has expired.
+    // Calagopus' daemon treats another server's token like an expired one.
     if (this.#farEnd.forgetsTokens && verdict.claims.serverUuid !== uuid) {
       this.#sendNow('token expired', []);
       return;

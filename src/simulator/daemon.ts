@@ -1,4 +1,4 @@
-// What a node's daemon does around a crash, such as the lines that it prints on the console.
+// A daemon's reactions to crashes, such as the lines that it prints on the console.
 
 import type { ExitState } from './schema.ts';
 import type { SimulatorSettings } from './settings.ts';

@@ -1,29 +1,27 @@
-/**
- * What distinguishes the panels and daemons that can be simulated, beyond their paths and shapes.
- */
+/** The differences in behavior between the panels and daemons that can be simulated. */
 import type { LimitForm } from './rate-window.ts';
 import type { PanelKind } from './schema.ts';
 
 /** How a kind of panel and its daemons treat their clients. */
 export interface FarEnd {
-  /** How the API's limit is counted. */
+  /** How the panel counts calls against its rate limit. */
   readonly limit: LimitForm;
-  /** Which responses have the headers of the limit. */
+  /** Which responses have rate limit headers. */
   readonly limitHeaders: 'always' | 'refusals';
-  /** A daemon accepts sockets only with the panel's own `Origin`. */
+  /** Whether the daemon accepts sockets only with the panel's own `Origin`. */
   readonly checksOrigin: boolean;
-  /** It drops frames that come too fast. */
+  /** Whether the daemon drops frames that arrive too fast. */
   readonly throttles: boolean;
   /**
-   * It says when a token has expired, and forgets it; it drops sockets instead of explaining an
-   * invalid token.
+   * Whether the daemon reports that a token has expired and then forgets the token, and drops
+   * sockets instead of explaining an invalid token.
    */
   readonly forgetsTokens: boolean;
-  /** It closes sockets of suspended servers, and opens none. */
+  /** Whether the daemon closes sockets of suspended servers, and opens none. */
   readonly closesSuspended: boolean;
-  /** Sockets of one address that may be open without a token. */
+  /** The maximum number of open sockets without a token per address. */
   readonly maxUnauthenticated: number;
-  /** Its frames always have `args`, and a token's permissions are those of `auth success`. */
+  /** Whether all frames have `args`, and `auth success` contains the token's permissions. */
   readonly sendsPermissions: boolean;
 }
 

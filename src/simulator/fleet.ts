@@ -21,7 +21,7 @@ import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { SimulatorSettings } from './settings.ts';
 
 /**
- * The maximum length of the list: real panels keep as many backups as the server's limit, plus
+ * The maximum length of a backup list: real panels keep as many backups as the server's limit, plus
  * every failed one.
  */
 const MAX_LISTED = 50;
@@ -57,7 +57,7 @@ export function scheduledEnd(now: number, everyMs: number): BackupEnd {
   return { is_successful: isSuccessful, bytes: isSuccessful ? SOME_BYTES : 0 };
 }
 
-/** What a container that doesn't start leaves behind. */
+/** The exit state of a container that fails to start. */
 const FAILED_START: ExitState = { code: 1 };
 
 /** The number of lines that `send logs` returns. */

@@ -139,7 +139,7 @@ const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   },
   revive: (server, now, traits) => starting(server, now, traits, 'abort'),
   retry: (server, now, traits) => starting(server, now, traits),
-  // If its restart after a crash fails, it publishes both (field notes).
+  // If a restart after a crash fails, the daemon publishes both states (field notes).
   abort: (server, now) => ({ server: off(server, now), passed: ['stopping', 'offline'] }),
 };
 
@@ -187,7 +187,7 @@ function off(server: GameServer, now: number): GameServer {
   return { ...server, state: 'offline', usageAt: now, usage: usageWhenOff(server.usage), due: undefined };
 }
 
-/** A game doesn't use more because there is more, as on a host without a limit. */
+/** The maximum memory usage of a game, also if its server has no memory limit. */
 const MOST_MEMORY_BYTES = 16_384 * MIB;
 
 /** The server at a later instant; its usage varies around the profile's values. */

@@ -33,7 +33,7 @@ export interface CallTarget {
   readonly endpoint: PanelEndpoint | 'other';
   /** The UUID, or the requested id if there is no such server. */
   readonly server?: string | undefined;
-  /** The name of its node, or of the one whose servers it lists. */
+  /** The name of the server's node, or of the node whose servers are listed. */
   readonly node?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export class ApiGate {
     this.#policy = policy;
   }
 
-  /** Passes a call to the endpoint, unless something before it responds. */
+  /** Passes a call to the endpoint, unless a check before that responds. */
   async pass(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,
@@ -101,7 +101,7 @@ export class ApiGate {
     return FAR_ENDS[this.#host.settings.panel];
   }
 
-  /** What Calagopus responds after the limit is checked (backend/src/routes/api/client/mod.rs). */
+  /** Calagopus' refusals after the limit check (backend/src/routes/api/client/mod.rs). */
   #refuseInTexts(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,
@@ -119,9 +119,7 @@ export class ApiGate {
       : undefined;
   }
 
-  /**
-   * What responds before the limit is checked, in this order; its responses don't show the limit.
-   */
+  /** The refusals before the limit check, in this order; they have no rate limit headers. */
   #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const refuse = (status: number, detail?: string, code?: string) =>
@@ -257,7 +255,7 @@ export class ApiGate {
 const CALAGOPUS_HEADER_LENGTH = 55;
 
 /**
- * The only response of Calagopus that shows the limit, which is that of its window
+ * The only response of Calagopus with rate limit headers; the limit is that of a 30 s window
  * (shared/src/cache.rs).
  */
 function tooManyInTexts({ resetMs, remaining }: RateVerdict, limit: number, clock: Clock): SimulatedAnswer {

@@ -1,4 +1,4 @@
-// What the panel, a node or the control endpoint of a simulation listens on.
+// The addresses on which a panel, a node or the control endpoint of a simulation listens.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -29,7 +29,7 @@ export interface ListingEntry {
 }
 
 /**
- * What distinguishes the responses of a kind of panel from Pterodactyl's
+ * The differences between the responses of a kind of panel and Pterodactyl's
  * (app/Transformers/Api/Client of each).
  */
 interface KindOfPanel {
@@ -41,7 +41,7 @@ interface KindOfPanel {
   readonly featureExtras: object;
   /** Attributes of a backup in addition to Pterodactyl's. */
   readonly backupExtras: object;
-  /** The paths of most endpoints of a server name its daemon. */
+  /** Whether the paths of most endpoints of a server contain its daemon. */
   readonly hasDaemonPaths: boolean;
 }
 
@@ -101,7 +101,7 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
     featureExtras: { backupStorageMb: null },
     hasDaemonPaths: true,
   },
-  /** It has an API of its own (`calagopus-api.ts`). */
+  /** Calagopus has an API of its own (`calagopus-api.ts`). */
   calagopus: PTERODACTYL,
 };
 

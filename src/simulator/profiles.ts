@@ -10,7 +10,7 @@ export interface ServerProfile {
   readonly cpu: number;
   /** The amplitude of the CPU usage, in percent of a core. */
   readonly cpuSwing: number;
-  /** As a share of the memory limit. */
+  /** The memory usage as a share of the limit. */
   readonly memory: number;
   readonly rxPerSecond: number;
   readonly txPerSecond: number;

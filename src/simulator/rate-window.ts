@@ -15,13 +15,13 @@ export interface RateVerdict {
   readonly resetMs: number;
 }
 
-/** How a panel counts. */
+/** How a panel counts calls. */
 export interface LimitForm {
   readonly windowMs: number;
   /**
-   * A call in so many of a window's last milliseconds makes the count go on for another window.
-   * Such panels also count in whole seconds, count the calls that they refuse, and refuse the last
-   * call of the limit.
+   * A call in the last `carryMs` of a window extends the window, and its count continues
+   * (Calagopus: 2,000 of 30,000 ms). Such panels also count in whole seconds, count the calls that
+   * they refuse, and refuse the last call of the limit.
    */
   readonly carryMs?: number;
 }

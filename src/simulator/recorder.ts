@@ -24,7 +24,7 @@ export interface CallRecord {
    * The server's UUID, or the requested id if there is no such server; absent for the server list.
    */
   readonly server?: string | undefined;
-  /** The name of the server's node, or of the one whose servers are listed. */
+  /** The name of the server's node, or of the node whose servers are listed. */
   readonly node?: string | undefined;
   readonly method: string;
   readonly status: number;

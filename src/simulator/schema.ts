@@ -87,7 +87,7 @@ export const allocationSchema = z.strictObject({
   ip: z.string().optional(),
   alias: z.string().optional(),
   port: z.int().positive().optional(),
-  /** The ports of its further allocations at the same address; by default the one before. */
+  /** The ports of other allocations at the same address; default: the port below. */
   otherPorts: z.array(z.int().positive()).optional(),
 });
 
@@ -116,9 +116,9 @@ export const serverSpecSchema = z.strictObject({
   death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
   schedules: z.array(scheduleSchema).optional(),
-  /** The panel's limit on its backups; 0 = none. */
+  /** The panel's limit on the server's backups; 0 = none. */
   backupLimit: count.optional(),
-  /** Its default allocation: by default on its node's address, without an alias; null = none. */
+  /** The default allocation; default: at the node's address, without an alias; null = none. */
   allocation: allocationSchema.nullable().optional(),
   /** The variables of its egg that users may see, and their values. */
   variables: z.record(z.string(), z.string()).optional(),

@@ -61,7 +61,7 @@ export interface SimulatedServer {
   backedUpAt: number;
   readonly random: Random;
   readonly connections: Set<ConsoleConnection>;
-  /** What is on its disk while that isn't full. */
+  /** The disk usage until the disk is filled. */
   readonly usualDiskBytes: number;
   game: GameServer;
   pin: UsagePin | undefined;
@@ -83,7 +83,7 @@ export interface SimulatedServer {
   revivedAt: number | undefined;
   /** How many of its next starts fail. */
   startsToFail: number;
-  /** Cancels what the daemon has yet to print or do about the end of a run. */
+  /** Cancels the daemon's pending output and actions after the end of a run. */
   cancelDaemon: Cancel;
 }
 
@@ -145,7 +145,7 @@ export function createServer(
   };
 }
 
-/** The usual CPU usage is at most this share of the limit, which the highest reaches. */
+/** The usual CPU usage is at most this share of the limit, and its peaks at most the limit. */
 const USUAL_CPU_SHARE = 0.8;
 
 function chosenProfile(spec: ServerSpec, name: ProfileName, cpuLimit: number): ServerProfile {

@@ -23,7 +23,7 @@ export const nodeSpecSchema = z.strictObject({
 });
 
 export const settingsSchema = z.strictObject({
-  /** Whose paths and shapes of responses the panel has. */
+  /** The kind of panel, which determines the paths and the shapes of responses. */
   panel: panelKindSchema,
   /** Whether the account is an administrator's, which has access to every server. */
   admin: z.boolean(),
@@ -38,7 +38,7 @@ export const settingsSchema = z.strictObject({
   /** Credential calls per minute and server; 0 disables this limit. */
   websocketLimitPerMinute: count,
   tokenLifetimeSeconds: positive,
-  /** What the account may do with every server, which the panel checks. */
+  /** The account's permissions on every server, which the panel checks. */
   accountPermissions: z.array(z.string()),
   /** The permissions in console tokens, which the nodes check. */
   tokenPermissions: z.array(z.string()),

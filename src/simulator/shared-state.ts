@@ -1,4 +1,4 @@
-// Everything that the parts of one simulation have in common, from its servers to its faults.
+// The state that the parts of one simulation share, such as servers and faults.
 
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';

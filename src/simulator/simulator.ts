@@ -45,7 +45,7 @@ const DEFAULT_STATS_INTERVAL_MS = 1_000;
 /** The API key that a simulated panel accepts by default. */
 export const DEFAULT_API_KEY = 'ptlc_simulated0panel0key0for0demo0and0tests0only';
 
-/** The same for a kind of panel whose keys begin otherwise. */
+/** The default API key of a kind of panel, whose keys may have another prefix. */
 export function defaultApiKey(panel?: PanelKind): string {
   return panel === 'calagopus' ? DEFAULT_API_KEY.replace(/^ptlc_/, 'c7sp_') : DEFAULT_API_KEY;
 }

@@ -39,7 +39,7 @@ export function signToken(
 
 /**
  * Checks a token as a node does when it is presented; `validSinceMs` is when the node last started:
- * older tokens are invalid. Which server it is for is checked only when it is used.
+ * older tokens are invalid. The token's server is checked only when the token is used.
  */
 export async function checkToken(
   key: Uint8Array,

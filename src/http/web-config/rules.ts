@@ -9,8 +9,8 @@ const USERS: KeyPath = ['basic_auth_users'];
 const NOT_IGNORED = 'not supported, and ignoring it would allow what it excludes';
 
 /**
- * Settings under `tls_server_config` that restrict who is admitted, or how, or that must not be
- * written in this file.
+ * Rejected settings of `tls_server_config`: ignoring one would allow what it excludes, or its value
+ * belongs in a separate file.
  */
 const REJECTED: Readonly<Record<string, string>> = {
   cert: 'not supported: name a file with the certificate in `cert_file`',
@@ -31,8 +31,8 @@ const NO_TYPE =
   'expected `client_auth_type` as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
 
 /**
- * Problems between the settings of a tree without blanks; ignores values that don't have the
- * expected shape.
+ * Problems that concern several settings of a tree without blanks; ignores values that don't have
+ * the expected shape.
  */
 export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   if (!isTreeMap(tree)) return [];
@@ -52,8 +52,8 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   for (const [key, message] of Object.entries(REJECTED)) if (key in tls) add([...TLS, key], message);
   const { client_auth_type: type = 'NoClientCert', client_ca_file: ca } = tls;
   if (ca !== undefined && type === 'NoClientCert') add([...TLS, 'client_ca_file'], NO_TYPE);
-  // Go would use the public authorities here, and so admit anyone with a certificate for any web
-  // site.
+  // Go would verify clients against the public CAs, and so admit anyone with a certificate for any
+  // web site.
   if (ca === undefined && (type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert')) {
     const message = "expected client_ca_file as well: the CA that signs your clients' certificates";
     add([...TLS, 'client_auth_type'], message, 'value');

@@ -29,7 +29,7 @@ export class WatchedWebConfig implements WebSettingsSource {
   #looks: Repeat | undefined;
   readonly #listeners = new Set<() => void>();
   #files: readonly string[];
-  /** What the files looked like when they were last read. */
+  /** The fingerprints of the files when they were last read. */
   #read = '';
   #problem: string | undefined;
 

@@ -1,4 +1,4 @@
-// The banner of a complaint, with its title or below it.
+// The texts of a complaint, as a banner or below a title.
 import type { ComponentChild, JSX } from 'preact';
 import { span } from '../data/amounts.ts';
 import type { Complaint } from '../data/complaint.ts';

@@ -1,11 +1,11 @@
-// Whether the page is light or dark, as the viewer chose or as the system is.
+// The color scheme of the page: light, dark, or that of the system.
 
 const COLOR_SCHEMES = ['auto', 'light', 'dark'] as const;
 export type ColorScheme = (typeof COLOR_SCHEMES)[number];
 
 const STORED = 'gameserver-exporter-theme';
 
-/** Undefined if the user has disabled it; a choice then lasts as long as the page. */
+/** Undefined if the user disabled storage; a choice is then lost when the page is closed. */
 function storage(): Storage | undefined {
   try {
     return localStorage;
@@ -14,7 +14,7 @@ function storage(): Storage | undefined {
   }
 }
 
-/** What the viewer chose; `auto` is as the system is. */
+/** The viewer's choice; `auto` follows the system. */
 export function storedColorScheme(): ColorScheme {
   return COLOR_SCHEMES.find((scheme) => scheme === storage()?.getItem(STORED)) ?? 'auto';
 }

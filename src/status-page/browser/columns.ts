@@ -19,7 +19,7 @@ export interface Column {
   readonly isNeeded?: (server: LiveServer) => boolean;
 }
 
-/** A column of the values that the table is sorted by, absent if none is known. */
+/** A column of sortable values, which is omitted if no server has a value. */
 function valueColumn(sort: SortKey, cell: Column['cell']): Column {
   const { title, of } = SORTS[sort];
   return { name: sort, title, sort, cell, isNeeded: (server) => of(server) !== undefined };
@@ -41,8 +41,8 @@ const [NAME, SMALL] = [1.12, 0.75];
 const [LEAST, MOST] = [10, 26];
 
 /**
- * The columns that the fleet needs, and the width of the names as a custom property. Nothing here
- * depends on problems, so that the first one moves no column.
+ * The columns that the fleet needs, and the width of the names as a custom property. Neither
+ * depends on problems, so that columns don't move when the first problem appears.
  */
 export function chooseColumns({ servers }: LiveFleet) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));

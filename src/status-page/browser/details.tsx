@@ -114,9 +114,7 @@ function changes(states: HistoryView['state_changes'], now: number): JSX.Element
   );
 }
 
-/**
- * What is known about a server: texts, and instants that some depend on; what is unknown is absent.
- */
+/** The known facts about a server: texts, and the instants that some of them depend on. */
 function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryView | undefined): JSX.Element {
   const { expected_running: expected, last_stop: stop } = server;
   const { start_time_seconds: started, starts_total: starts } = server;

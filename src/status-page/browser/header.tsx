@@ -11,7 +11,7 @@ export interface LostConnection {
 interface Header {
   /** Undefined unless the connection is lost. */
   readonly lost: LostConnection | undefined;
-  /** The exporter has sent something. */
+  /** Whether the exporter has sent an event. */
   readonly isLive: boolean;
   readonly scheme: ColorScheme;
   readonly onScheme: (scheme: ColorScheme) => void;

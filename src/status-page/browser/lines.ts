@@ -20,8 +20,9 @@ export function isGroup(line: Line): line is ServerGroup {
 }
 
 /**
- * The lines of a table: servers with the same cause are together, where the first of them is, and
- * behind a line of their own if there are many. They follow it if it is open.
+ * The lines of a table. Servers with the same cause are listed together, at the place of the first
+ * of them. From five servers on, they have a line of their own, and are listed below it only while
+ * it is open.
  */
 export function groupLines(
   servers: readonly LiveServer[],
@@ -43,8 +44,8 @@ export function groupLines(
 }
 
 /**
- * The same for servers with the same cause. All symptoms of a node that is down are one cause, and
- * each node is a cause of its own; a cause of single servers is the same on every panel.
+ * The same key for servers with the same cause. A node that is down is one cause, whatever the
+ * symptoms of its servers; a cause of single servers is the same on every panel.
  */
 function causeKey({ attention, complaint, scope = 'server', panel, node }: LiveServer): string {
   const isOfNode = scope === 'node';

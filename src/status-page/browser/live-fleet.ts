@@ -9,7 +9,7 @@ export class LiveFleet {
   readonly servers: readonly LiveServer[];
   /** The exporter's clock, in Unix seconds. */
   time = 0;
-  /** The connection is lost, so that what is shown is old. */
+  /** Whether the connection is lost, so that the page shows old data. */
   isLost = false;
   #toldTime = 0;
   status: PanelsStatus = { panels: [], complaints: [], emptyBecause: '' };
@@ -34,7 +34,7 @@ export class LiveFleet {
     for (const server of changed) this.#count(server, 1);
   }
 
-  /** Lets the clock go on without an event for so many seconds: ages grow. */
+  /** Advances the clock to this many seconds after the last event, so that ages grow. */
   pass(silentSeconds: number): void {
     this.time = Math.round(this.#toldTime + silentSeconds);
     this.isLost = true;

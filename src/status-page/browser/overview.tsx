@@ -1,4 +1,4 @@
-// What stands above the table: banners and counts.
+// The banners and counts above the table.
 import type { JSX } from 'preact';
 import { SERVER_STATES } from '../../domain/power-states.ts';
 import { CONDITIONS } from '../../domain/snapshot.ts';
@@ -13,7 +13,7 @@ import { countPlayers } from './players.ts';
 import { VERDICT_CODES, VERDICTS } from './traits.ts';
 import type { Choice } from './view.ts';
 
-/** A trait of servers, its name, and its name unless there is one server, if that is another. */
+/** A trait of servers, its title for one server, and its plural title if that differs. */
 type Titled = readonly [trait: string, title: string, plural?: string];
 
 /**
@@ -44,8 +44,8 @@ function isWell({ servers, counts, status }: LiveFleet): boolean {
 }
 
 /**
- * How many servers there are, run, aren't read yet, and have each verdict, and how many people
- * play.
+ * The numbers of all servers, of running and unread ones, of those with each verdict, and of
+ * players.
  */
 export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
   const { servers } = fleet;
@@ -54,7 +54,7 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
     ['data:unread', 'not read yet'],
     ...VERDICT_CODES.map((verdict): Titled => {
       const [one, several] = VERDICTS[verdict];
-      // A server with another verdict crashed as well.
+      // Includes crashed servers that have another verdict.
       return [verdict === 'crashed' ? 'data:crashed' : `verdict:${verdict}`, one, several];
     }),
   ];
@@ -150,7 +150,7 @@ function budget(panel: PanelStatus): JSX.Element {
   );
 }
 
-/** Notices above the table; the details have all. */
+/** The maximum number of notices above the table; the details show all. */
 const MAX_NOTICES = 3;
 
 /** The banners of panels and nodes with problems. */

@@ -122,7 +122,7 @@ export class Page {
     else if (this.#fleet !== undefined) document.title = liveTitle(this.#fleet);
   }
 
-  /** Undefined unless there is no connection. */
+  /** Undefined unless the connection is lost. */
   get #lost(): LostConnection | undefined {
     const { silentSeconds } = this.#stream;
     if (silentSeconds === undefined) return undefined;
@@ -131,8 +131,8 @@ export class Page {
   }
 
   /**
-   * The exporter's clock, which goes on without a connection; before the first event, the
-   * browser's.
+   * The exporter's time, also while the connection is lost; the browser's time before the first
+   * event.
    */
   #now(): number {
     return this.#fleet?.time ?? Date.now() / 1_000;

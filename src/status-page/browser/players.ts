@@ -8,8 +8,8 @@ export function playerText({ players, players_max: most }: LiveServer): string |
 }
 
 /**
- * The players of all servers, each once: those of a proxy are on other servers. Undefined if none
- * are known.
+ * The number of players on all servers. Players of a proxy aren't counted, because they are on
+ * other servers as well. Undefined if no number is known.
  */
 export function countPlayers(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
   const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));

@@ -46,12 +46,12 @@ export const RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** What a server uses of a resource; of one that is off, only its disk is in use. */
+/** A server's usage of a resource; a server that is off uses only its disk. */
 function amountInUse({ name, used }: Resource, server: LiveServer): number | undefined {
   return isOff(server.state) && name !== 'disk' ? undefined : server[used];
 }
 
-/** Whether anything is known of what a server uses. */
+/** Whether any usage of a server is known. */
 export function hasUsage(server: LiveServer): boolean {
   return RESOURCES.some((resource) => amountInUse(resource, server) !== undefined);
 }

@@ -9,7 +9,7 @@ const LONGEST_RETRY_MS = 5_000;
  */
 const SILENCE_MS = 15_000;
 
-/** While there is no connection, the page is told this often, because the ages on it grow. */
+/** How often the page is updated while the connection is lost, because the ages on it grow. */
 const TICK_MS = 1_000;
 
 export interface StreamEvents {

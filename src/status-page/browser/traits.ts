@@ -30,7 +30,7 @@ export function judgeServer(server: LiveServer): Verdict | undefined {
   if (attention !== undefined) return attentionGroup(attention);
   if (complaint === undefined) return undefined;
   if (complaint.severity !== 'fact') return 'minor';
-  // Why the panel holds a server is shown with its state.
+  // The reason why the panel holds a server is shown with its state.
   if (blocked !== undefined) return undefined;
   return crash === undefined ? 'note' : 'crashed';
 }
@@ -61,7 +61,7 @@ export function listTraits(server: LiveServer): readonly string[] {
   return traits;
 }
 
-/** How serious the problem is for which a server is counted; undefined if it has none. */
+/** The severity of the problem for which a server is counted; undefined if it has none. */
 export function alarmLevel({ attention }: LiveServer): 'error' | 'warning' | undefined {
   const severity = attention && attentionSeverity(attention);
   return severity === 'fact' ? undefined : severity;

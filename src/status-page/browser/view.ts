@@ -49,7 +49,7 @@ export function writeView(view: View, query: string): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The view, and what to do when the user chooses another. */
+/** The view, and the function that changes it. */
 export interface Choice {
   readonly view: View;
   readonly choose: (change: Partial<View>) => void;

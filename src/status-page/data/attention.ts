@@ -34,7 +34,8 @@ export function countedProblem(server: Snapshot): Attention | undefined {
 }
 
 /**
- * How often a server stopped in the last hour, if that makes it stop repeatedly, as for the alert.
+ * The number of crashes or unwanted stops in the last hour if they make a crash loop, as in the
+ * alert; otherwise undefined.
  */
 export function repeatedStops({
   unwanted_stops: stops,
@@ -66,19 +67,19 @@ function whyOff(server: Snapshot): Attention | undefined {
   });
 }
 
-/** Whether it is off, without anything that shows whether it should run. */
+/** Whether the server is off and nothing indicates whether it should run. */
 function isUnclear({ state, expected_running: expected, is_stop_awaited: isAwaited }: Snapshot): boolean {
   return isOff(state) && expected === undefined && !isAwaited;
 }
 
-/** Whether there was a sample before, or a problem prevents the first one. */
+/** Whether data is missing: there was a sample before, or a problem prevents the first one. */
 function isMissed({ last_sample_timestamp_seconds: sampled, problem, condition }: Snapshot): boolean {
   return sampled !== undefined || problem !== undefined || condition === 'blocked';
 }
 
 /**
- * Whether the panel holds the server in a state in which it needn't run, such as suspended or
- * installing.
+ * Whether the panel holds the server in a state in which it isn't required to run, such as
+ * suspended or installing.
  */
 function isHeld({ problem, blocked }: Snapshot): boolean {
   return isFact(problem?.cause ?? blocked);

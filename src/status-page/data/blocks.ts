@@ -11,7 +11,7 @@ function* blocksOf<Item>(items: readonly Item[]): Generator<readonly Item[], voi
   for (let at = 0; at < items.length; at += BLOCK_ITEMS) yield items.slice(at, at + BLOCK_ITEMS);
 }
 
-/** The result for each item, a few of them between two blocks of text; the blocks are empty. */
+/** The result for each item; yields an empty block of text after every few items. */
 export function* inBlocks<Item, Result>(
   items: readonly Item[],
   resultOf: (item: Item, index: number) => Result,

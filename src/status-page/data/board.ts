@@ -8,7 +8,7 @@ import { jsonView } from './json-view.ts';
 import { LiveStream } from './live-stream.ts';
 import { targetGroups } from './service-discovery.ts';
 
-/** The data behind the status page: the stream, and what is fetched. */
+/** The data behind the status page: the event stream and the documents that are fetched. */
 export class StatusBoard {
   readonly stream: LiveStream;
   readonly #source: BoardSource;

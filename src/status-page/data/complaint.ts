@@ -14,7 +14,7 @@ import { countedProblem, diskShare, recentCrash, repeatedStops } from './attenti
 import { type Attention, attentionGroup, attentionSeverity } from './attention-table.ts';
 import { STOP_TITLES, sentence, stopTitle } from './titles.ts';
 
-/** What a person sees of a problem of a server, a node or a panel. */
+/** A problem of a server, a node or a panel, described for a person. */
 export interface Complaint {
   /** A fact is normal, and is shown without alarm. */
   readonly severity: Severity;
@@ -31,7 +31,7 @@ export interface Complaint {
   readonly since?: number | undefined;
 }
 
-/** A server's problem: why it can't be monitored, else why its game can't be queried. */
+/** The reason why a server can't be monitored, or else why its game can't be queried. */
 export function mainProblem({
   problem,
   query_problem,
@@ -60,8 +60,8 @@ export function findComplaint(server: Snapshot): Complaint | undefined {
   }
   if (problem !== undefined) {
     const { title, severity: ofCause } = CAUSES[problem.cause];
-    // A server with data isn't down, however serious the reason is that it isn't monitored as
-    // configured.
+    // A server with data isn't down, even if the reason why it isn't monitored as configured is an
+    // error.
     const ofData = ofCause === 'error' ? 'warning' : ofCause;
     const severity = attention === undefined ? ofData : attentionSeverity(attention);
     return { severity, title, action: shownRemedy(server, problem), detail: problem.detail, since };
@@ -72,7 +72,7 @@ export function findComplaint(server: Snapshot): Complaint | undefined {
 }
 
 /**
- * A problem with monitoring a server whose complaint is another: what happened, and what to do
+ * A monitoring problem of a server whose complaint has another cause: what happened, and what to do
  * about it.
  */
 function detailBeside(server: Snapshot, attention: Attention): string {
@@ -134,7 +134,7 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   unclear: () => SERVER_PROBLEMS.unclear,
 };
 
-/** How often; older stops than the last ones aren't kept. */
+/** The number of stops, with a plus sign if older ones may have been dropped. */
 function times(stops: number): string {
   return stops < MAX_CHANGES_KEPT ? `${stops} times` : `${stops}+ times`;
 }

@@ -13,14 +13,14 @@ const LIVE_SECONDS = 3;
 
 /** The fields that `/api/v1` doesn't have. */
 const PAGE_FIELDS = {
-  /** What its cause concerns. */
+  /** The scope of the problem's cause, such as `node`. */
   scope: (server) => {
     const problem = mainProblem(server);
     return problem && CAUSES[problem.cause].scope;
   },
-  /** Its players are on other servers. */
+  /** Whether it is a proxy, whose players are on other servers. */
   proxy: ({ target }) => target.isProxy,
-  /** In the last hour. */
+  /** The last crash, if it was in the last hour. */
   last_crash: recentCrash,
   /** Its states in the last two hours, in the form of `stripText`. */
   strip: (_, reading, now) => stripText(reading.strip(now)),

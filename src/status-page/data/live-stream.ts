@@ -8,15 +8,15 @@ import { Viewers, type Watcher } from './viewers.ts';
 
 const SECOND_MS = 1_000;
 
-/** While there are viewers, it looks at the fleet, or a part of it, once a second. */
+/** Reads the fleet, or a part of it, once a second while there are viewers. */
 export class LiveStream {
   readonly #source: BoardSource;
   readonly #viewers: Viewers;
-  /** The looks at the fleet; present while there are viewers. */
+  /** Reads the fleet every second; present while there are viewers. */
   #looks: Repeat | undefined;
   /** What the viewers were sent last; present while there are viewers. */
   #picture: Picture | undefined;
-  /** Everything in that picture, once somebody needs it. */
+  /** The event `full` of that picture, once a viewer needs it. */
   #fullEvent: Promise<RenderedBody> | undefined;
   #isStopped = false;
 
@@ -46,7 +46,7 @@ export class LiveStream {
       this.#looks?.stop();
       [this.#looks, this.#picture, this.#fullEvent] = [undefined, undefined, undefined];
     } else if (before !== undefined) {
-      // Without a picture, the first viewer's is still being taken.
+      // Without a picture, the first one is still being taken.
       const event = await renderBody(this.#event(undefined, before), 'identity', 'view');
       this.#fullEvent = undefined;
       this.#viewers.update(event);
@@ -60,8 +60,8 @@ export class LiveStream {
   }
 
   /**
-   * An event of the stream, in blocks of text, from the given picture or a new one. It has only
-   * what changed since the picture before, if that is of the same servers.
+   * An event of the stream, in blocks of text, from the given picture or a new one. It contains
+   * only the changes if the previous picture is of the same servers.
    */
   *#event(given: Picture | undefined, before?: Picture): Generator<string, void, void> {
     const picture = given ?? (yield* takePicture(this.#source, before));

@@ -4,18 +4,18 @@ import { LIVE_FIELDS, type LiveField } from './live-fields.ts';
 import type { PanelsStatus } from './panel-status.ts';
 import type { Picture, Values } from './picture.ts';
 
-/** The changes since nothing in the event `full`, since the update before in the event `delta`. */
+/** All values in the event `full`; the changes since the previous update in the event `delta`. */
 export interface LiveUpdate {
-  /** The exporter's. */
+  /** The exporter's version. */
   readonly version: string;
   readonly time: number;
-  /** Absent if it is the same. */
+  /** Absent if unchanged. */
   readonly status?: PanelsStatus;
   /** The number of servers. */
   readonly size: number;
   /**
-   * The fields that changed: the places of the servers, null for all of them, and their new values;
-   * null if unknown.
+   * The changed fields: the positions of the servers (null: all servers), and their new values
+   * (null: unknown).
    */
   readonly changes: readonly (readonly [
     field: LiveField,
@@ -54,7 +54,8 @@ export function* updateText(
 }
 
 /**
- * The places of the servers whose value changed, for each field; only in parts that were looked at.
+ * For each field, the positions of the servers whose value changed; only in parts that were read
+ * again.
  */
 function* changedPlaces(
   before: Picture | undefined,

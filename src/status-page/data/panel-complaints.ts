@@ -24,14 +24,14 @@ export function panelComplaints(
 ): readonly SubjectComplaint[] {
   const { name, up, problems, nodes } = viewPanel(panel, clock.now());
   const ofPanel = (complaint: Complaint) => ({ subject: 'Panel', name, complaint }) as const;
-  // While the panel has a problem, nobody can know whether its nodes do.
+  // While the panel is unavailable, the state of its nodes is unknown.
   if (!up) return problems.map((problem) => ofPanel(outageComplaint(problem, clock)));
   const ofNodes = nodes.flatMap(({ name: node, up: isUp, problem }): readonly SubjectComplaint[] => {
     if (isUp || problem === undefined) return [];
     const fullName = isOnlyPanel ? node : `${node} (${name})`;
     return [{ subject: 'Node', name: fullName, complaint: outageComplaint(problem, clock) }];
   });
-  // A node that is down has a complaint of its own.
+  // A node that is down already explains why its servers don't stream.
   const silent = ofNodes.length === 0 ? notStreaming(servers, name) : [];
   const ofProblems = problems.map((problem) => complaintAbout(problem, clock));
   return [...[...ofProblems, ...silent].map(ofPanel), ...ofNodes];
@@ -52,8 +52,8 @@ function outageComplaint(problem: ProblemReading, clock: Pick<Clock, 'toUnixMs'>
 }
 
 /**
- * The complaint, if any, about a panel of whose servers most don't stream although they should,
- * with their most frequent cause.
+ * The complaint that most of a panel's required servers don't stream, with their most frequent
+ * cause; empty if at least half of them have no such problem.
  */
 function notStreaming(servers: readonly ServerReading[], panel: string): readonly Complaint[] {
   const required = servers.filter(
@@ -80,7 +80,7 @@ function notStreaming(servers: readonly ServerReading[], panel: string): readonl
 }
 
 /**
- * Complaints with the same title as one, with the names of their subjects; the most serious come
+ * Merges complaints with the same title into one that names all subjects; the most serious come
  * first.
  */
 export function together(all: readonly SubjectComplaint[]): readonly Complaint[] {

@@ -16,7 +16,7 @@ export interface PanelStatus {
   readonly complaints: readonly Complaint[];
   readonly budget: Pick<BudgetReading, 'limitPerMinute' | 'usedLastMinute' | 'queueLength' | 'paused'>;
   readonly rateLimited: number;
-  /** What the configuration requires of it, and how much of that is allowed if that is less. */
+  /** The calls and sockets that the configuration requires, and how many are allowed if fewer. */
   readonly needs: string;
 }
 
@@ -24,7 +24,7 @@ export interface PanelsStatus {
   readonly panels: readonly PanelStatus[];
   /** The most serious first; panels or nodes that have the same problem share one. */
   readonly complaints: readonly Complaint[];
-  /** Why there are no servers, in case there are none. */
+  /** The message to show if there are no servers. */
   readonly emptyBecause: string;
 }
 

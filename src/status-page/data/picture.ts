@@ -15,8 +15,8 @@ export interface Picture {
   readonly status: PanelsStatus;
   readonly servers: readonly ServerReading[];
   /**
-   * The values of the servers, in as many parts as there are turns: the server at a place is in the
-   * part of the place's remainder. A part that wasn't looked at is the same as before.
+   * The servers' values in parts: of 10 parts, part 3 has the servers at positions 3, 13, 23 and so
+   * on. The first picture reads all parts, and each later one reads one part again.
    */
   readonly parts: readonly (readonly Values[])[];
   /** The number of pictures of the same servers before this one. */
@@ -24,13 +24,13 @@ export interface Picture {
 }
 
 /**
- * Servers that are looked at for one picture: a viewer of a large fleet costs no more than one of a
- * small fleet, and each of 5,000 servers is looked at every 10 s.
+ * The number of servers read for one picture: a viewer of a large fleet costs no more than one of a
+ * small fleet, and each of 5,000 servers is read every 10 s.
  */
 const SERVERS_A_TURN = 500;
 /**
- * A strip takes longer than anything else, and changes slowly, so only one in this many looks at a
- * server reads it.
+ * A strip takes longer to read than any other field and changes slowly, so only one in this many
+ * readings of a server includes it.
  */
 const LOOKS_PER_STRIP = 7;
 
@@ -39,7 +39,7 @@ const [ATTENTION = -1, STATE = -1] = ['attention', 'state'].map((field) =>
   LIVE_FIELDS.findIndex(([name]) => name === field),
 );
 
-/** Takes a picture, a few servers between two blocks, after another one; the blocks are empty. */
+/** Takes a picture after the given one; yields an empty block after every few servers. */
 export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
   const { fleet, clock } = source;
   const now = clock.now();
@@ -63,13 +63,13 @@ export function* takePicture(source: BoardSource, before?: Picture): Generator<'
 interface Look {
   readonly part: number;
   readonly turns: number;
-  /** How often each server was looked at before. */
+  /** How often each server was read before. */
   readonly round: number;
-  /** The values of the look before. */
+  /** The values of the previous reading. */
   readonly known?: readonly Values[];
 }
 
-/** Looks at one part of the servers. */
+/** Reads one part of the servers. */
 function* look(
   { fleet, clock }: BoardSource,
   now: number,
@@ -84,7 +84,7 @@ function* look(
     if (server === undefined) return [];
     const snapshot = server.snapshot(now, clock);
     const before = known[index];
-    // A strip never contradicts its row: a new verdict is shown by both.
+    // A new problem or state updates the strip, too, so that the strip never contradicts its row.
     const isDue =
       (place + round) % LOOKS_PER_STRIP === 0 ||
       countedProblem(snapshot) !== before?.[ATTENTION] ||

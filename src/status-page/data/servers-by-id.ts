@@ -2,7 +2,7 @@
 import type { ServerReading } from '../../domain/reading.ts';
 import { shortId } from '../../domain/server-ids.ts';
 
-/** By list of servers, which is another one whenever the servers or their ids change. */
+/** By list of servers; a list is replaced whenever its servers or their ids change. */
 const INDEXES = new WeakMap<readonly ServerReading[], ReadonlyMap<string, readonly ServerReading[]>>();
 
 /** The servers with this short id, one of each panel at most, in the order of the list. */

@@ -46,7 +46,7 @@ function targetGroup({ target, node }: ServerReading) {
   };
 }
 
-/** The panel must not direct Prometheus to addresses that are never queried either. */
+/** A panel must not direct Prometheus to addresses that the exporter never queries. */
 function isNeverTarget(address: string): boolean {
   const { host = '' } = parseEndpoint(address) ?? {};
   return isMetadataAddress(host) || isManyAddress(host);

@@ -13,13 +13,13 @@ export const SHARED_FIELDS = {
   uuid: ({ target }) => target.uuid,
   node: ({ node }) => node,
   egg: ({ target }) => target.egg,
-  /** The user's own. */
+  /** The user's labels. */
   labels: ({ target }) => target.labels,
   state: ({ state }) => state,
   condition: ({ condition }) => condition,
   blocked: ({ blocked }) => blocked,
   source: ({ source }) => source,
-  /** The code of its problem. */
+  /** The code of the server's main problem. */
   cause: (server) => mainProblem(server)?.cause,
   attention: countedProblem,
   complaint: findComplaint,

@@ -1,4 +1,4 @@
-// The form in which the page's stream has the strip of a server.
+// The text form of a server's strip in the page's stream.
 import { STRIP_STATES, type Strip, type StripState } from '../../domain/strip.ts';
 
 /** How many points of a strip have this state, or how many seconds the server was in it. */
@@ -12,7 +12,7 @@ interface StripPart {
  */
 const MINUTES_FROM = 120;
 
-/** What stands for each state in a strip's text. */
+/** The letter for each state in a strip's text. */
 const LETTERS = STRIP_STATES.map((state) => state.charAt(0));
 
 /**

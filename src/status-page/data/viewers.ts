@@ -130,7 +130,7 @@ export class Viewers {
     for (const { client } of this.#viewers) held.set(client, (held.get(client) ?? 0) + 1);
     const most = Math.max(...held.values());
     const oldest = [...this.#viewers].find(({ client }) => held.get(client) === most);
-    // Only a newcomer can have the most streams and none to close, when there is no room at all.
+    // Without viewers, there is no stream to close; this happens only with a maximum of 0.
     if (oldest === undefined) return;
     this.#remove(oldest);
     oldest.controller.close();
