@@ -65,7 +65,8 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  * | 401 | fails | | | fails (`/websocket`) |
  * | 401 of backups or schedules | | works | | |
  * | the key is refused (address, second factor, application key) | fails | fails | | |
- * | the node's response, or its absence, in the panel's own form; 200 without data; a server that the node doesn't know | works | works | fails | |
+ * | the node's response, or its absence, in the panel's own form | works | works | fails | |
+ * | 200 without data; a server that the node doesn't know | works | works | fails | |
  * | 5xx of one server in the panel's own form | fails | fails | may fail | |
  * | no response to `/resources` in time | fails | fails | may fail | |
  * | no connection, no response, a response of something else | fails | fails | | |

@@ -141,10 +141,10 @@ export class LastOutcomes {
   }
 
   /**
-   * The servers that may try the subject, the best first, of those that aren't blocked: a server
-   * that streams, then one that never failed there, then the one whose failure is oldest, at random
-   * among equals. Except for a node, a streaming server comes first only if no server of its node
-   * failed there.
+   * The servers that may try the subject, the best first: a server that streams, then one that
+   * never failed there, then the one whose failure is oldest, at random among equals. Except for a
+   * node, a streaming server comes first only if no server of its node failed there, and servers
+   * that are refused for a reason of their own try nothing once the panel has proved to work.
    */
   *candidates(channel: Channel, node: string | undefined): Generator<string, void, undefined> {
     const { [channel]: candidates } = this.#candidates;
