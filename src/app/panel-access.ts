@@ -6,8 +6,8 @@ import { guardedNames, type SocketPolicy, socketAddressProblem } from '../addres
 import { USER_AGENT } from '../build-info.ts';
 import type { PanelConfig } from '../config/config.ts';
 import type { Clock } from '../domain/time.ts';
+import { PROXY_PART } from '../panel/proxy-pool.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
-import { PROXY_PART } from '../panel/transport.ts';
 import { atOnce, type InTurn } from '../session/connect-pacer.ts';
 import { HandshakeRoom } from '../session/handshake-room.ts';
 import type { SocketAccess } from '../session/session-context.ts';

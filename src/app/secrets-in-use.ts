@@ -1,7 +1,7 @@
 // The secrets that a running exporter got from its configuration and the environment.
 import type { Config } from '../config/config.ts';
 import { secretsIn } from '../config/config-text.ts';
-import { proxySecrets } from '../panel/transport.ts';
+import { proxySecrets } from '../panel/proxy.ts';
 
 const PROXY_VARIABLE = /^(?:https?|all)_proxy$/i;
 

@@ -3,7 +3,8 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, checkServerIdentity, connect as connectTls } from 'node:tls';
-import { type ProxyOptions, ProxyPool, proxyFor } from '../panel/transport.ts';
+import { proxyFor } from '../panel/proxy.ts';
+import { type ProxyOptions, ProxyPool } from '../panel/proxy-pool.ts';
 
 /** Connects to a node through a proxy, with TLS if the address requires it. */
 export type OpenTunnel = (node: ConnectionOptions, signal: AbortSignal) => Promise<Duplex>;

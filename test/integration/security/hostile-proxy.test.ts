@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OWN_CODES } from '../../../src/diagnosis/transport.ts';
-import { ProxyPool, proxyFor } from '../../../src/panel/transport.ts';
+import { proxyFor } from '../../../src/panel/proxy.ts';
+import { ProxyPool } from '../../../src/panel/proxy-pool.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { type EndlessProxy, startEndlessProxy } from '../../support/endless-proxy.ts';
 import { eventually, LONGEST_TEST_MS } from '../../support/eventually.ts';

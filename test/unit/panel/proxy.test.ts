@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport.ts';
-import { proxyFor, proxyRefused } from '../../../src/panel/transport.ts';
+import { proxyFor, proxyRefused } from '../../../src/panel/proxy.ts';
 import { printable } from '../../../src/text/printable.ts';
 
 const PANEL = 'https://panel.example.com';
