@@ -4,18 +4,18 @@ import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
+import type { PanelCalls } from '../../src/panel/held-calls.ts';
+import { PanelError } from '../../src/panel/panel-error.ts';
+import type { Requested } from '../../src/panel/requests.ts';
 import type {
-  ClientMessage,
   Credentials,
   ListedServer,
   ListingPage,
-  Requested,
   Resources,
   Responses,
-} from '../../src/panel/dialect.ts';
-import type { PanelCalls } from '../../src/panel/held-calls.ts';
-import { PanelError } from '../../src/panel/panel-error.ts';
+} from '../../src/panel/responses.ts';
 import type { RateFacts } from '../../src/panel/scheduler/rate-limit.ts';
+import type { ClientMessage } from '../../src/panel/socket-codec.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { listed } from '../../test/support/listed.ts';
 import { sampleOf } from '../../test/support/samples.ts';

@@ -7,7 +7,7 @@ import type { ServerTarget } from '../domain/server.ts';
 import { canonicalId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
-import type { ListingQuery } from '../panel/dialect.ts';
+import type { ListingQuery } from '../panel/requests.ts';
 import { printable } from '../text/printable.ts';
 import { listed } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';

@@ -8,7 +8,7 @@ import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import { Screen } from '../console/screen.ts';
 import { wantsColors } from '../doctor/paint.ts';
 import { SystemClock } from '../domain/time.ts';
-import { POWER_ACTIONS } from '../panel/dialect.ts';
+import { POWER_ACTIONS } from '../panel/socket-codec.ts';
 import { parseDuration } from '../text/duration.ts';
 import { printable } from '../text/printable.ts';
 import { CommandFailure } from './command-failure.ts';

@@ -1,6 +1,6 @@
 // Asks which servers should always run; the answer becomes rules of the configuration.
 import { stringify } from 'yaml';
-import type { ListedServer } from '../panel/dialect.ts';
+import type { ListedServer } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
 import { counted } from '../text/sentences.ts';
 import type { Asker } from './init-answers.ts';

@@ -6,7 +6,7 @@ import type { ServerTarget } from '../domain/server.ts';
 import type { Clock } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
 import type { PanelApi } from '../panel/api.ts';
-import type { ClientMessage, PowerAction, ServerMessage } from '../panel/dialect.ts';
+import type { ClientMessage, PowerAction, ServerMessage } from '../panel/socket-codec.ts';
 import { isLive } from '../session/machine-model.ts';
 import { Session } from '../session/session.ts';
 import type {

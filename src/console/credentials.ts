@@ -4,9 +4,10 @@
  */
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelApi } from '../panel/api.ts';
-import type { Credentials, ServerAddress } from '../panel/dialect.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
 import { PanelError } from '../panel/panel-error.ts';
+import type { ServerAddress } from '../panel/requests.ts';
+import type { Credentials } from '../panel/responses.ts';
 
 /** Requests a server's credentials; with another daemon in its path if the panel requires that. */
 export function credentialsFrom(api: Pick<PanelApi, 'get'>) {

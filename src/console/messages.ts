@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { ServerMessage } from '../panel/dialect.ts';
+import type { ServerMessage } from '../panel/socket-codec.ts';
 import { INVISIBLE, printable } from '../text/printable.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 

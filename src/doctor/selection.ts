@@ -5,7 +5,7 @@ import type { QuerySettings, ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { chooseQuery } from '../fleet/discovered-targets.ts';
-import type { ListedServer } from '../panel/dialect.ts';
+import type { ListedServer } from '../panel/responses.ts';
 import { queryPlace } from '../query/place.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rule-texts.ts';
 

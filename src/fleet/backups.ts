@@ -1,8 +1,8 @@
 // The backups of a server, from the panel's list to the snapshot.
 
 import type { BackupsReading } from '../domain/snapshot.ts';
-import type { Backup } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import type { Backup } from '../panel/responses.ts';
 import { allPages, type ListOfServer, seconds } from './list-of-server.ts';
 
 /** The backups of every server that may have some. */

@@ -4,7 +4,7 @@ import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/listing-settings.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import type { ListedServer } from '../panel/dialect.ts';
+import type { ListedServer } from '../panel/responses.ts';
 
 /** The rules for discovered servers, with the globs compiled. */
 export type CompiledRules = ReturnType<typeof compileRules>;

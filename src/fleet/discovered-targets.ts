@@ -3,7 +3,7 @@
 import type { Problem } from '../domain/problems.ts';
 import type { QuerySettings, ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import type { ListedServer } from '../panel/dialect.ts';
+import type { ListedServer } from '../panel/responses.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
 import { counted, NAMES_SHOWN } from '../text/sentences.ts';
 import type { CompiledRules } from './discover-rules.ts';

@@ -3,7 +3,7 @@
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { LastStop } from '../domain/stops.ts';
-import { POLL_CACHE_MS } from '../panel/dialect.ts';
+import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { powerAfter, START_JITTER_MS } from './power.ts';
 import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';
 import { compareObservations, type Observation } from './server-samples.ts';

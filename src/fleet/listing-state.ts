@@ -2,7 +2,7 @@
 
 import type { Problem } from '../domain/problems.ts';
 import { shortId } from '../domain/server-ids.ts';
-import type { ListedServer } from '../panel/dialect.ts';
+import type { ListedServer } from '../panel/responses.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, MAX_PAGES } from './listing-walk.ts';
 
 /**

@@ -2,8 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { shortId } from '../domain/server-ids.ts';
-import type { ListedServer, ListingPage, ListingQuery } from '../panel/dialect.ts';
 import { PanelError } from '../panel/panel-error.ts';
+import type { ListingQuery } from '../panel/requests.ts';
+import type { ListedServer, ListingPage } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
 
 /** The most servers that panels return on one page. */

@@ -3,7 +3,7 @@
 import type { ServerState } from '../domain/power-states.ts';
 import type { SampleSource } from '../domain/sample.ts';
 import { type LastStop, NO_STOPS } from '../domain/stops.ts';
-import type { DaemonNotice } from '../panel/dialect.ts';
+import type { DaemonNotice } from '../panel/socket-codec.ts';
 
 /** A state as a `status` event or a sample shows it. */
 export interface StateSeen {

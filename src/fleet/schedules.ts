@@ -2,8 +2,8 @@
 
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
-import type { Schedule } from '../panel/dialect.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
+import type { Schedule } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
 import { type ListOfServer, seconds } from './list-of-server.ts';
 

@@ -19,8 +19,8 @@ import type {
 import { NO_STOPS } from '../domain/stops.ts';
 import type { Strip } from '../domain/strip.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
-import type { DaemonNotice } from '../panel/dialect.ts';
-import { POLL_CACHE_MS } from '../panel/dialect.ts';
+import { POLL_CACHE_MS } from '../panel/responses.ts';
+import type { DaemonNotice } from '../panel/socket-codec.ts';
 import { isDeleted, isDown, isExpectedToRun } from './expectation.ts';
 import { isOtherRun, keepPower, keepUptime, restorePower } from './kept-power.ts';
 import { isNews, powerAfter } from './power.ts';

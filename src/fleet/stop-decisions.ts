@@ -1,7 +1,7 @@
 // Decides why a server stopped, by what its daemon prints about the stop; pure.
 
 import type { StopReason } from '../domain/stops.ts';
-import type { DaemonNotice } from '../panel/dialect.ts';
+import type { DaemonNotice } from '../panel/socket-codec.ts';
 import type { Power, Stop } from './power-model.ts';
 
 /**

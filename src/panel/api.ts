@@ -4,17 +4,11 @@ import type { ApiEndpoint, PanelTelemetry } from '../domain/telemetry.ts';
 import { MIB } from '../domain/units.ts';
 import { NotJsonError, parseBody, refusalBody } from './body.ts';
 import { refusalError, statusLabel, transportError, unreadableError } from './call-errors.ts';
-import {
-  type Dialect,
-  type PanelAnswerText,
-  type PanelRequest,
-  type Requested,
-  type Resources,
-  type Responses,
-  ShapeError,
-} from './dialect.ts';
+import type { Dialect, PanelAnswerText } from './dialect.ts';
 import { PanelError } from './panel-error.ts';
 import { rateFacts } from './rate-headers.ts';
+import type { PanelRequest, Requested } from './requests.ts';
+import { type Resources, type Responses, ShapeError } from './responses.ts';
 import type { RateFacts } from './scheduler/rate-limit.ts';
 import { SpokenDialect } from './spoken-dialect.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './transport.ts';

@@ -1,6 +1,6 @@
 /** The body of a panel's response as JSON, within bounds. */
 import { printable } from '../text/printable.ts';
-import { ShapeError } from './dialect.ts';
+import { ShapeError } from './responses.ts';
 import type { Reply } from './transport.ts';
 
 /**

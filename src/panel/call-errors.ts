@@ -12,9 +12,10 @@ import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { hasPrefix } from '../text/api-keys.ts';
 import { printable } from '../text/printable.ts';
 import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './body.ts';
-import type { Dialect, ErrorBody, ShapeError } from './dialect.ts';
+import type { Dialect, ErrorBody } from './dialect.ts';
 import { PanelError } from './panel-error.ts';
 import { rateFacts, retryAfterMs } from './rate-headers.ts';
+import type { ShapeError } from './responses.ts';
 import type { Reply } from './transport.ts';
 
 /** A response other than success, with what is needed to explain it. */

@@ -4,11 +4,12 @@ import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
 import type { PanelAnswer, PanelApi } from './api.ts';
-import type { Requested, Resources } from './dialect.ts';
-import { NO_DATA } from './dialect.ts';
 import type { CallEnded } from './health/health.ts';
 import { PanelError, toProblem } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
+import type { Requested } from './requests.ts';
+import type { Resources } from './responses.ts';
+import { NO_DATA } from './responses.ts';
 import { type Call, isCanary } from './scheduler/call.ts';
 import type { Path } from './subjects.ts';
 

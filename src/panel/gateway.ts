@@ -8,15 +8,6 @@ import { Account } from './account.ts';
 import { PanelApi, type PanelApiOptions } from './api.ts';
 import { backlogProblem } from './backlog-problem.ts';
 import { CallMaker } from './call-maker.ts';
-import type {
-  BackupsPage,
-  Credentials,
-  ListingPage,
-  ListingQuery,
-  Resources,
-  Schedule,
-  ServerAddress,
-} from './dialect.ts';
 import { type CallEnded, Health, type HealthChange, type PanelUse } from './health/health.ts';
 import { findHold, mayConnect } from './health/holds.ts';
 import type { SocketTrial } from './health/socket-trials.ts';
@@ -26,6 +17,8 @@ import { PanelError } from './panel-error.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
+import type { ListingQuery, ServerAddress } from './requests.ts';
+import type { BackupsPage, Credentials, ListingPage, Resources, Schedule } from './responses.ts';
 import type { Call } from './scheduler/call.ts';
 import type { PinnedRate } from './scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';

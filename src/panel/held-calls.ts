@@ -4,10 +4,10 @@
 import type { Clock } from '../domain/time.ts';
 import type { PanelApi } from './api.ts';
 import type { CallMaker } from './call-maker.ts';
-import type { Requested, ServerAddress } from './dialect.ts';
 import type { Health } from './health/health.ts';
 import type { ListOfNode } from './node-polls.ts';
 import { isThrottled, problemOfAddress } from './panel-error.ts';
+import type { Requested, ServerAddress } from './requests.ts';
 import type { Call } from './scheduler/call.ts';
 import { isOfConsole } from './scheduler/rate-limit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';

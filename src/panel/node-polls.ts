@@ -4,7 +4,8 @@
  */
 import { type Clock, NEVER } from '../domain/time.ts';
 import { untilAborted } from '../domain/waits.ts';
-import type { Resources, ServerAddress } from './dialect.ts';
+import type { ServerAddress } from './requests.ts';
+import type { Resources } from './responses.ts';
 
 /** Fewer servers of a node are polled one by one: a list is longer, and saves hardly any calls. */
 const MIN_SERVERS = 3;

@@ -1,8 +1,9 @@
 /** The dialect that a panel speaks, as far as its setting, its key and its responses show it. */
 import { EventEmitter } from 'node:events';
-import type { Dialect, PanelAnswerText, SocketCodec } from './dialect.ts';
+import type { Dialect, PanelAnswerText } from './dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from './dialects/dialects.ts';
 import type { DialectName } from './dialects/facts.ts';
+import type { SocketCodec } from './socket-codec.ts';
 
 /** The setting `panel`, and how to get the key that is used at the time. */
 export interface DialectSigns {

@@ -1,7 +1,8 @@
 /** The calls of trials, which no session asked for: each for the first server that may be asked. */
-import type { Requested } from './dialect.ts';
+
 import type { Health } from './health/health.ts';
 import type { Enqueue } from './health/trial-call.ts';
+import type { Requested } from './requests.ts';
 import type { Call } from './scheduler/call.ts';
 import type { Path } from './subjects.ts';
 

@@ -3,7 +3,7 @@
 import { cloudflareMeaning } from '../diagnosis/foreign-responses.ts';
 import { nodeTransportCause, readTransportError, withCode } from '../diagnosis/transport.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import type { SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import type { SocketCodec, UpgradeRefusal } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';
 import type { Failure } from './machine-model.ts';
 

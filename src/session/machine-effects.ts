@@ -1,7 +1,7 @@
 // What follows from a change of the machine's state.
 
 import type { ReconnectReason } from '../domain/telemetry.ts';
-import type { ClientMessage } from '../panel/dialect.ts';
+import type { ClientMessage } from '../panel/socket-codec.ts';
 import {
   hasSocket,
   isFetching,

@@ -2,7 +2,7 @@
 
 import { isListed } from '../domain/server.ts';
 import { NEVER } from '../domain/time.ts';
-import { POLL_CACHE_MS } from '../panel/dialect.ts';
+import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 import { isLive, UNANSWERED_LIMIT } from './machine-model.ts';

@@ -3,8 +3,8 @@
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
 import { NEVER } from '../domain/time.ts';
-import type { Resources } from '../panel/dialect.ts';
-import { NO_DATA } from '../panel/dialect.ts';
+import type { Resources } from '../panel/responses.ts';
+import { NO_DATA } from '../panel/responses.ts';
 import { FAILURES_TO_RETRY, retryGapMs, slowRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 

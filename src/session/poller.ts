@@ -1,8 +1,8 @@
 // Requests one server's resources as its plan says.
 
 import { type Cancel, NEVER } from '../domain/time.ts';
-import { POLL_CACHE_MS, type Resources } from '../panel/dialect.ts';
 import { toProblem } from '../panel/panel-error.ts';
+import { POLL_CACHE_MS, type Resources } from '../panel/responses.ts';
 import { neededBy } from './deadline.ts';
 import {
   afterPoll,

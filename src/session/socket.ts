@@ -7,7 +7,7 @@ import { callbackify } from 'node:util';
 import { WebSocket } from 'ws';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Clock } from '../domain/time.ts';
-import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/dialect.ts';
+import type { ClientMessage, SocketCodec, UpgradeRefusal } from '../panel/socket-codec.ts';
 import { atOnce, type InTurn } from './connect-pacer.ts';
 import type { RefusedUpgrade } from './failure.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from './frame-reader.ts';

@@ -5,7 +5,7 @@ import type { ServerState } from '../domain/power-states.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
 import type { Cancel } from '../domain/time.ts';
-import type { FrameHandler, JwtError } from '../panel/dialect.ts';
+import type { FrameHandler, JwtError } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
 import { step } from './machine.ts';

@@ -1,8 +1,8 @@
 // The token of a console socket, from its request to its renewal.
 
 import type { Problem } from '../domain/problems.ts';
-import type { Credentials } from '../panel/dialect.ts';
 import { toProblem } from '../panel/panel-error.ts';
+import type { Credentials } from '../panel/responses.ts';
 import { neededBy } from './deadline.ts';
 import { isTokenRetry, type MachineEvent, type MachineState, type Token } from './machine-model.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';

@@ -3,9 +3,10 @@ import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelAnswer } from '../../src/panel/api.ts';
-import type { Requested, Resources, Responses } from '../../src/panel/dialect.ts';
 import type { PanelCalls } from '../../src/panel/held-calls.ts';
 import { PanelError } from '../../src/panel/panel-error.ts';
+import type { Requested } from '../../src/panel/requests.ts';
+import type { Resources, Responses } from '../../src/panel/responses.ts';
 import { sampleOf } from './samples.ts';
 
 /** What a fake panel does with a call. */

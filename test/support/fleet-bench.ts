@@ -4,19 +4,14 @@ import type { Problem } from '../../src/domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../../src/domain/reading.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
-import type {
-  BackupsPage,
-  ClientMessage,
-  Credentials,
-  ListingPage,
-  Resources,
-  ServerAddress,
-} from '../../src/panel/dialect.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { PanelChange, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
 import type { PanelUse } from '../../src/panel/health/health.ts';
 import type { SocketTrial } from '../../src/panel/health/socket-trials.ts';
 import type { Ask } from '../../src/panel/held-calls.ts';
+import type { ServerAddress } from '../../src/panel/requests.ts';
+import type { BackupsPage, Credentials, ListingPage, Resources } from '../../src/panel/responses.ts';
+import type { ClientMessage } from '../../src/panel/socket-codec.ts';
 import type { Subject } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../src/session/handshake-room.ts';

@@ -1,4 +1,4 @@
-import type { ListedServer } from '../../src/panel/dialect.ts';
+import type { ListedServer } from '../../src/panel/responses.ts';
 
 /** The UUID of the nth fake server. */
 export function uuidOf(n: number): string {

@@ -2,7 +2,8 @@
  * Calagopus' dialect; facts from calagopus/panel and calagopus/wings, whose files the decoders
  * name.
  */
-import type { Dialect, Requested } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Requested } from '../requests.ts';
 import { isOwnBody, readRefusal, refusalCause } from './calagopus/refusals.ts';
 import {
   decodeAccount,

@@ -1,6 +1,6 @@
 // Recognizes the console lines in which a daemon explains how a run ended.
 
-import type { DaemonNotice } from '../dialect.ts';
+import type { DaemonNotice } from '../socket-codec.ts';
 
 /**
  * No sentence below is longer than this, including its prefix and colors, so longer lines are not

@@ -2,7 +2,8 @@
  * Hydrodactyl's dialect: Pterodactyl's with the daemon of a server in the paths of most of its
  * endpoints.
  */
-import type { Dialect, ErrorBody, Requested } from '../dialect.ts';
+import type { Dialect, ErrorBody } from '../dialect.ts';
+import type { Requested } from '../requests.ts';
 import { HYDRODACTYL_FACTS } from './facts.ts';
 import { PTERODACTYL, requestsBelow } from './pterodactyl.ts';
 import { asFields, asText, pathPart, valueIn } from './wire.ts';

@@ -1,5 +1,6 @@
 /** Pterodactyl's dialect, which Pelican and compatible panels speak as well. */
-import type { Dialect, Requested, Requests } from '../dialect.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Requested, Requests } from '../requests.ts';
 import { PTERODACTYL_FACTS } from './facts.ts';
 import { decodeErrorBody, refusalCause } from './pterodactyl/refusals.ts';
 import {

@@ -5,7 +5,7 @@ import type { ServerTarget } from '../../../src/domain/server.ts';
 import { shortId } from '../../../src/domain/server-ids.ts';
 import { type CompiledRules, compileRules } from '../../../src/fleet/discover-rules.ts';
 import { mergeTargets } from '../../../src/fleet/discovered-targets.ts';
-import type { ListedServer } from '../../../src/panel/dialect.ts';
+import type { ListedServer } from '../../../src/panel/responses.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { target } from '../../support/targets.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListReads } from '../../../src/fleet/list-reads.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { BackupsPage } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
+import type { BackupsPage } from '../../../src/panel/responses.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { walkListing } from '../../../src/fleet/listing-walk.ts';
-import type { ListedServer, ListingPage } from '../../../src/panel/dialect.ts';
+import type { ListedServer, ListingPage } from '../../../src/panel/responses.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 
 type Page = readonly ListedServer[] | Error;

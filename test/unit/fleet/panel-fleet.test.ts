@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import type { FleetSettings, PanelFleet } from '../../../src/fleet/panel-fleet.ts';
-import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/responses.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
 import { FleetBench, named, SETTINGS, servers } from '../../support/fleet-bench.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerState } from '../../../src/domain/power-states.ts';
 import { powerAfter } from '../../../src/fleet/power.ts';
 import type { Power, Seen } from '../../../src/fleet/power-model.ts';
-import type { DaemonNotice } from '../../../src/panel/dialect.ts';
+import type { DaemonNotice } from '../../../src/panel/socket-codec.ts';
 
 export const AT = 1_000_000;
 export const LATER = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { shownSchedules } from '../../../src/fleet/schedules.ts';
-import type { Schedule } from '../../../src/panel/dialect.ts';
+import type { Schedule } from '../../../src/panel/responses.ts';
 
 const schedule = (changes: Partial<Schedule> = {}): Schedule => ({
   id: 1,

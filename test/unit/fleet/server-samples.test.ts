@@ -7,7 +7,7 @@ import {
   type Observation,
   type SampleOrder,
 } from '../../../src/fleet/server-samples.ts';
-import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/responses.ts';
 import { type SampleValues, sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
 

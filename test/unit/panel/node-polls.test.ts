@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Sample } from '../../../src/domain/sample.ts';
-import type { Resources, ServerAddress } from '../../../src/panel/dialect.ts';
 import { LIST_MS, NodePolls } from '../../../src/panel/node-polls.ts';
+import type { ServerAddress } from '../../../src/panel/requests.ts';
+import type { Resources } from '../../../src/panel/responses.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const NODE = 'node-a';

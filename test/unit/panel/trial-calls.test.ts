@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Requested } from '../../../src/panel/dialect.ts';
 import type { Outcome } from '../../../src/panel/health/outcome.ts';
+import type { Requested } from '../../../src/panel/requests.ts';
 import type { Call } from '../../../src/panel/scheduler/call.ts';
 import { type Path, pathSubject } from '../../../src/panel/subjects.ts';
 import { trialCalls } from '../../../src/panel/trial-calls.ts';

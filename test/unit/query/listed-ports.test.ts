@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ListedServer } from '../../../src/panel/dialect.ts';
+import type { ListedServer } from '../../../src/panel/responses.ts';
 import { latestPorts, listedPorts } from '../../../src/query/listed-ports.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';

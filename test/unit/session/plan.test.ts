@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
-import { POLL_CACHE_MS } from '../../../src/panel/dialect.ts';
+import { POLL_CACHE_MS } from '../../../src/panel/responses.ts';
 import type { MachineState } from '../../../src/session/machine-model.ts';
 import { declinesTrial, makePlan } from '../../../src/session/plan.ts';
 import { NEVER_POLLED, type PollState, pollResult } from '../../../src/session/poll.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import { POLL_CACHE_MS, type Resources } from '../../../src/panel/dialect.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
+import { POLL_CACHE_MS, type Resources } from '../../../src/panel/responses.ts';
 import { type EndedPoll, isPollRetry, nextPollAt } from '../../../src/session/poll.ts';
 import { Poller } from '../../../src/session/poller.ts';
 import type { SessionContext } from '../../../src/session/session-context.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Credentials } from '../../../src/panel/dialect.ts';
+import type { Credentials } from '../../../src/panel/responses.ts';
 import { toToken } from '../../../src/session/token.ts';
 import { seededRandom } from '../../../src/simulator/random.ts';
 import { busiestMinute } from '../../support/busiest-minute.ts';

@@ -19,7 +19,7 @@ import {
   type Resources,
   type Schedule,
   ShapeError,
-} from '../../dialect.ts';
+} from '../../responses.ts';
 import { readCredentials } from '../pterodactyl/socket.ts';
 import { decodeStats } from '../pterodactyl/stats.ts';
 import { localAllocation, serverAddress } from '../server-address.ts';

@@ -1,6 +1,6 @@
 /** The console sockets of Calagopus' daemon, whose refusals differ from those of Wings. */
 import type { CauseCode } from '../../../domain/problems.ts';
-import type { JwtError, SocketCodec } from '../../dialect.ts';
+import type { JwtError, SocketCodec } from '../../socket-codec.ts';
 import { frameReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket.ts';
 import { readRefusal } from './refusals.ts';
 

@@ -16,7 +16,7 @@ import {
   type NodesPage,
   type Schedule,
   ShapeError,
-} from '../../dialect.ts';
+} from '../../responses.ts';
 import { DAEMONS } from '../facts.ts';
 import { isPort, localAllocation, serverAddress } from '../server-address.ts';
 import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';

@@ -4,18 +4,17 @@ import { decodeJwt } from 'jose/jwt/decode';
 import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
 import { Sample } from '../../../domain/sample.ts';
-import {
-  type ClientMessage,
-  type Credentials,
-  type DaemonNotice,
-  type DecodedFrame,
-  type FrameHandler,
-  type JwtError,
-  type ServerMessage,
-  ShapeError,
-  type SocketCodec,
-  type UpgradeRefusal,
-} from '../../dialect.ts';
+import { type Credentials, ShapeError } from '../../responses.ts';
+import type {
+  ClientMessage,
+  DaemonNotice,
+  DecodedFrame,
+  FrameHandler,
+  JwtError,
+  ServerMessage,
+  SocketCodec,
+  UpgradeRefusal,
+} from '../../socket-codec.ts';
 import { readDaemonNotice } from '../daemon-notices.ts';
 import { asFields, asText, type Fields, parseJson, parseServerState, valueIn } from '../wire.ts';
 import { decodeErrorBody } from './refusals.ts';

@@ -2,7 +2,7 @@
 
 import { SERVER_STATES } from '../../../domain/power-states.ts';
 import { Sample } from '../../../domain/sample.ts';
-import { type Resources, ShapeError } from '../../dialect.ts';
+import { type Resources, ShapeError } from '../../responses.ts';
 import { asFields, type Fields, parseServerState } from '../wire.ts';
 import { attributesIn } from './responses.ts';
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../../../src/domain/telemetry.ts';
 import { refusalError } from '../../../../src/panel/call-errors.ts';
-import type { Dialect, PanelRequest } from '../../../../src/panel/dialect.ts';
+import type { Dialect } from '../../../../src/panel/dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from '../../../../src/panel/dialects/dialects.ts';
 import { DIALECT_FACTS } from '../../../../src/panel/dialects/facts.ts';
+import type { PanelRequest } from '../../../../src/panel/requests.ts';
 import {
   plain,
   type RecordedAnswer,

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ShapeError } from '../../../../../src/panel/dialect.ts';
 import {
   decodeAccount,
   decodeBackupsPage,
@@ -11,6 +10,7 @@ import {
   decodeResourcesOfNode,
   decodeSchedules,
 } from '../../../../../src/panel/dialects/calagopus/responses.ts';
+import { ShapeError } from '../../../../../src/panel/responses.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ShapeError } from '../../../../../src/panel/dialect.ts';
 import {
   decodeBackupsPage,
   decodeListingPage,
@@ -12,6 +11,7 @@ import {
   decodeResources,
   decodeStats as decodeStatsInto,
 } from '../../../../../src/panel/dialects/pterodactyl/stats.ts';
+import { ShapeError } from '../../../../../src/panel/responses.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
 /** The sample in a payload, and the number of its unusable fields. */

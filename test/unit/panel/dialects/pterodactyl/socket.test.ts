@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../../src/domain/problems.ts';
-import type { ClientMessage, FrameHandler, UpgradeRefusal } from '../../../../../src/panel/dialect.ts';
 import {
   decodeFrame,
   encodeMessage,
@@ -10,6 +9,7 @@ import {
   readJwtError,
   withoutIdentifier,
 } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import type { ClientMessage, FrameHandler, UpgradeRefusal } from '../../../../../src/panel/socket-codec.ts';
 import { valuesOf } from '../../../../support/samples.ts';
 
 const { handleFrame, maxFrameBytes } = PTERODACTYL_SOCKET;

@@ -1,0 +1,34 @@
+/** The requests to a panel's endpoints. */
+import type { ListingType } from '../domain/listing-settings.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { ApiEndpoint } from '../domain/telemetry.ts';
+import type { Responses } from './responses.ts';
+
+/** The requests that exist. */
+export type Requests = {
+  readonly [Endpoint in ApiEndpoint]: (what: Requested) => PanelRequest<Responses[Endpoint]>;
+};
+
+/** A GET request and the decoder of its response. */
+export interface PanelRequest<T> {
+  /** Path and query below the panel's base address. */
+  readonly path: string;
+  /** Decodes the response. Throws a ShapeError if it has another shape. */
+  readonly decode: (body: unknown) => T;
+}
+
+/**
+ * The subject of a call, as far as its endpoint needs it. The default query is the shortest list.
+ */
+export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
+
+/** What the paths and responses of a server's endpoints contain. */
+export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon' | 'uuid' | 'nodeId'>;
+
+/** Which page of the server list to request, and of whose servers. */
+export interface ListingQuery {
+  readonly page: number;
+  /** At most 100. */
+  readonly perPage: number;
+  readonly type?: ListingType;
+}
