@@ -26,6 +26,7 @@ const LIMIT = file('panel/scheduler/rate-limit');
 const PERIOD = file('panel/limit-period');
 const WINDOW = file('panel/scheduler/sliding-window');
 const LINES = file('panel/scheduler/lines');
+const GATES = file('panel/scheduler/gates');
 const HISTORY = file('panel/scheduler/history');
 const SCHEDULER = file('panel/scheduler/scheduler');
 const RETRY = file('session/backoff');
@@ -390,8 +391,8 @@ export const MUTATIONS = [
   ['a node holds connects and polls only', LINES, "path === 'websocket' || path === 'resources' ?", 'true ?'],
   [
     'a gate opens when its time is over',
-    LINES,
-    'for (const gate of duePast(this.#closed, now)) this.#openGate(gate);',
+    GATES,
+    'for (const gate of this.#closed.takeUpTo(now)) this.#openGate(gate);',
     '',
   ],
   [
@@ -400,12 +401,7 @@ export const MUTATIONS = [
     "if (gate === 'server') {",
     "if (gate === 'none') {",
   ],
-  [
-    'what the rate alone holds is the backlog',
-    LINES,
-    "if (!gate.isOpen && gate.name !== 'gate shortage') return;",
-    '',
-  ],
+  ['what the rate alone holds is the backlog', GATES, 'if (gate.isOpen || name === SHORTAGE) ', ''],
   [
     'retries are no connects of the backlog',
     LINES,

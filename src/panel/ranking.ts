@@ -26,6 +26,11 @@ export class Ranking<Item> {
     return this.#heap.first?.rank;
   }
 
+  /** The first number of the first item's rank; infinite if there is none. */
+  get lowest(): number {
+    return this.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
+  }
+
   /** Puts the item in, or gives it another rank. */
   put(item: Item, ...rank: Rank): void {
     let entry = this.#entries.get(item);
@@ -40,6 +45,14 @@ export class Ranking<Item> {
     if (entry === undefined) return false;
     this.#entries.delete(item);
     return this.#heap.delete(entry);
+  }
+
+  /** Takes out the items whose ranks begin with at most this number, in their order. */
+  *takeUpTo(bound: number): Generator<Item, void, undefined> {
+    for (let item = this.first; item !== undefined && this.lowest <= bound; item = this.first) {
+      this.delete(item);
+      yield item;
+    }
   }
 }
 

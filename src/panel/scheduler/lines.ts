@@ -4,6 +4,7 @@
  */
 import { type Rank, Ranking } from '../ranking.ts';
 import { type Call, isCanary, isConnect } from './call.ts';
+import { Gates, OPEN } from './gates.ts';
 import type { Gate, Start } from './rules.ts';
 
 /** A call that waits. */
@@ -23,9 +24,6 @@ export interface Waiting<Job> {
  */
 const LOOKS = 256;
 
-/** The gate of lines that no rule is known to hold. */
-const OPEN = 'open';
-
 /** Calls of one path, node and kind, by deadline. */
 interface Line<Job> {
   readonly key: string;
@@ -41,28 +39,15 @@ interface Line<Job> {
   heldUntil: number;
 }
 
-/** Lines that the same rule holds, ordered by their first calls. */
-interface GateOf<Job> {
-  readonly name: string;
-  readonly lines: Ranking<Line<Job>>;
-  /** Calls of its lines, and connects among them. */
-  calls: number;
-  connects: number;
-  isOpen: boolean;
-}
-
 /**
- * Decides which waiting call starts next. Each line stands at one gate, and an open gate offers its
- * first line. If the first call of a line may not start, the line moves to the gate of the rule
- * that holds it, and stays there until that gate opens.
+ * Decides which waiting call starts next. If the first call of a line may not start, the line moves
+ * to the gate of the rule that holds it, and stays there until that gate opens.
  */
 export class Lines<Job> {
   readonly #waiting = new Map<string, { readonly waiting: Waiting<Job>; line: Line<Job> | undefined }>();
   readonly #lines = new Map<string, Line<Job>>();
   readonly #byNode = new Map<string, Set<Line<Job>>>();
-  readonly #gates = new Map<string, GateOf<Job>>();
-  readonly #open = new Ranking<GateOf<Job>>();
-  readonly #closed = new Ranking<GateOf<Job>>();
+  readonly #gates = new Gates<Line<Job>>();
   readonly #heldAtNode = new Ranking<Line<Job>>();
   /** Calls that a rule of their own server holds, by the time at which it lets them start. */
   readonly #asleep = new Ranking<Waiting<Job>>();
@@ -70,9 +55,6 @@ export class Lines<Job> {
   #order = 0;
   /** The present time while lines are left to examine, otherwise infinite. */
   #goesOnAt = Number.POSITIVE_INFINITY;
-  /** Waiting calls, and connects among them, that nothing but the rate holds. */
-  backlog = 0;
-  connects = 0;
 
   /** `isRetry` tells calls that probably fail again from others of their path and node. */
   constructor(isRetry: (call: Call) => boolean = (call) => call.isRetry?.() === true) {
@@ -81,6 +63,16 @@ export class Lines<Job> {
 
   get size(): number {
     return this.#waiting.size;
+  }
+
+  /** Waiting calls that nothing but the rate holds. */
+  get backlog(): number {
+    return this.#gates.backlog;
+  }
+
+  /** Connects in the backlog. */
+  get connects(): number {
+    return this.#gates.connects;
   }
 
   add(id: string, call: Call, job: Job): void {
@@ -107,19 +99,18 @@ export class Lines<Job> {
 
   /** Opens this gate, because the reason for which it is closed has changed. */
   opened(name: Gate): void {
-    const gate = this.#gates.get(name);
-    if (gate !== undefined) this.#openGate(gate);
+    this.#gates.open(name);
   }
 
   /** Opens all gates, because the reason for which any is closed may have changed. */
   gatesOpened(): void {
-    for (const gate of this.#gates.values()) this.#openGate(gate);
+    this.#gates.openAll();
   }
 
   /** Opens all gates, and wakes all calls that a rule of their own server holds. */
   allOpened(): void {
     this.gatesOpened();
-    for (const waiting of duePast(this.#asleep, Number.POSITIVE_INFINITY)) this.#join(waiting);
+    for (const waiting of this.#asleep.takeUpTo(Number.POSITIVE_INFINITY)) this.#join(waiting);
   }
 
   /** Opens the lines of this node, because the reason for which they are held has changed. */
@@ -139,15 +130,14 @@ export class Lines<Job> {
     this.#passTime(now);
     this.#goesOnAt = Number.POSITIVE_INFINITY;
     let looks = 0;
-    for (let gate = this.#open.first; gate !== undefined; gate = this.#open.first) {
+    for (let line = this.#gates.first; line !== undefined; line = this.#gates.first) {
       if (looks === LOOKS) {
         this.#goesOnAt = now;
         return undefined;
       }
       looks += 1;
-      const line = gate.lines.first;
-      const first = line?.calls.first;
-      if (line === undefined || first === undefined) throw new Error('an open gate has a first call');
+      const first = line.calls.first;
+      if (first === undefined) throw new Error('a line has a first call');
       // Canaries go first: if this call isn't one, none waits.
       if (!mayStart(first.call)) return undefined;
       // The call's node became known while it waited, so it belongs in a line of that node.
@@ -167,18 +157,13 @@ export class Lines<Job> {
    * change helps.
    */
   get nextAt(): number {
-    return Math.min(
-      this.#goesOnAt,
-      firstInstant(this.#closed),
-      firstInstant(this.#heldAtNode),
-      firstInstant(this.#asleep),
-    );
+    return Math.min(this.#goesOnAt, this.#gates.opensAt, this.#heldAtNode.lowest, this.#asleep.lowest);
   }
 
   #passTime(now: number): void {
-    for (const gate of duePast(this.#closed, now)) this.#openGate(gate);
-    for (const line of duePast(this.#heldAtNode, now)) this.#moveTo(line, OPEN);
-    for (const waiting of duePast(this.#asleep, now)) this.#join(waiting);
+    this.#gates.openDue(now);
+    for (const line of this.#heldAtNode.takeUpTo(now)) this.#moveTo(line, OPEN);
+    for (const waiting of this.#asleep.takeUpTo(now)) this.#join(waiting);
   }
 
   #hold(waiting: Waiting<Job>, line: Line<Job>, { at, gate }: Start): void {
@@ -193,12 +178,7 @@ export class Lines<Job> {
       return;
     }
     this.#moveTo(line, gate);
-    const closed = this.#gate(gate);
-    if (closed.isOpen) this.#countGate(closed, -1);
-    closed.isOpen = false;
-    this.#open.delete(closed);
-    if (Number.isFinite(at)) this.#closed.put(closed, at);
-    else this.#closed.delete(closed);
+    this.#gates.close(gate, at);
   }
 
   #join(waiting: Waiting<Job>): void {
@@ -250,7 +230,7 @@ export class Lines<Job> {
 
   /** The line's first call has changed. */
   #firstChanged(line: Line<Job>): void {
-    if (line.place !== 'node') this.#putTo(line, line.place);
+    if (line.place !== 'node') this.#gates.put(line, line.place);
   }
 
   #moveTo(line: Line<Job>, place: string): void {
@@ -258,71 +238,22 @@ export class Lines<Job> {
       this.#count(line, -line.calls.size);
       this.#takeFrom(line);
       line.place = place;
-      if (place !== 'node') this.#putTo(line, place);
+      if (place !== 'node') this.#gates.put(line, place);
       this.#count(line, line.calls.size);
     }
-    if (place !== 'node') this.#putTo(line, place);
-    else if (Number.isFinite(line.heldUntil)) this.#heldAtNode.put(line, line.heldUntil);
+    if (place !== 'node') return;
+    if (Number.isFinite(line.heldUntil)) this.#heldAtNode.put(line, line.heldUntil);
     else this.#heldAtNode.delete(line);
-  }
-
-  #putTo(line: Line<Job>, place: string): void {
-    const gate = this.#gate(place);
-    gate.lines.put(line, ...(line.calls.firstRank ?? []));
-    if (gate.isOpen) this.#showFirst(gate);
   }
 
   #takeFrom(line: Line<Job>): void {
     this.#heldAtNode.delete(line);
-    const gate = this.#gates.get(line.place);
-    if (gate === undefined || !gate.lines.delete(line)) return;
-    if (gate.lines.size === 0) {
-      this.#open.delete(gate);
-      this.#closed.delete(gate);
-      this.#gates.delete(gate.name);
-    } else if (gate.isOpen) this.#showFirst(gate);
-  }
-
-  #showFirst(gate: GateOf<Job>): void {
-    this.#open.put(gate, ...(gate.lines.firstRank ?? []));
-  }
-
-  #gate(name: string): GateOf<Job> {
-    let gate = this.#gates.get(name);
-    if (gate === undefined) {
-      gate = { name, lines: new Ranking<Line<Job>>(), calls: 0, connects: 0, isOpen: true };
-      this.#gates.set(name, gate);
-    }
-    return gate;
-  }
-
-  #openGate(gate: GateOf<Job>): void {
-    this.#closed.delete(gate);
-    if (!gate.isOpen) this.#countGate(gate, 1);
-    gate.isOpen = true;
-    this.#showFirst(gate);
+    this.#gates.delete(line, line.place);
   }
 
   /** Counts calls that joined the line at its place, or left it if negative. */
   #count({ place, isOfConnects }: Line<Job>, calls: number): void {
-    const gate = this.#gates.get(place);
-    if (gate === undefined) return;
-    const connects = isOfConnects ? calls : 0;
-    gate.calls += calls;
-    gate.connects += connects;
-    if (!gate.isOpen && gate.name !== 'gate shortage') return;
-    this.backlog += calls;
-    this.connects += connects;
-  }
-
-  /**
-   * Counts the gate's calls when it opens (1) or closes (-1). Calls at `gate shortage`, which only
-   * the rate holds, count in both cases.
-   */
-  #countGate({ name, calls, connects }: GateOf<Job>, times: 1 | -1): void {
-    if (name === 'gate shortage') return;
-    this.backlog += times * calls;
-    this.connects += times * connects;
+    this.#gates.count(place, calls, isOfConnects ? calls : 0);
   }
 }
 
@@ -347,20 +278,4 @@ function judgeUrgency(call: Call): number {
 /** The most urgent first, then by deadline, then by how long they wait. */
 function makeRank({ urgency, call, order }: Waiting<unknown>): Rank {
   return [urgency, call.deadline, order];
-}
-
-function firstInstant<Item>(ranking: Ranking<Item>): number {
-  return ranking.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
-}
-
-/** Takes out the items that are due by now. */
-function* duePast<Item>(ranking: Ranking<Item>, now: number): Generator<Item, void, undefined> {
-  for (
-    let first = ranking.first;
-    first !== undefined && firstInstant(ranking) <= now;
-    first = ranking.first
-  ) {
-    ranking.delete(first);
-    yield first;
-  }
 }
