@@ -29,6 +29,8 @@ const LINES = file('panel/scheduler/lines');
 const GATES = file('panel/scheduler/gates');
 const HISTORY = file('panel/scheduler/history');
 const SCHEDULER = file('panel/scheduler/scheduler');
+const QUEUE = file('panel/scheduler/call-queue');
+const SHORTAGE = file('panel/scheduler/call-queue', 'panel/scheduler/scheduler');
 const RETRY = file('session/backoff');
 const POLL_PACE = file('fleet/poll-pace');
 const PLAN = file('session/poll-plan', 'session/plan');
@@ -434,14 +436,9 @@ export const MUTATIONS = [
   ],
   ['a first connect of 3 s ago is over', HISTORY, 'if (at + FIRST_CONNECT_MS > now) break;', 'break;'],
   ['a canary takes no place', SCHEDULER, 'const places = isCanary(call) ? 0 : 1;', 'const places = 1;'],
-  [
-    'the backlog is more than a minute carries',
-    SCHEDULER,
-    'backlog > this.#limit.limitPerMinute',
-    'backlog > 0',
-  ],
-  ['without connects there is no shortage', SCHEDULER, ' && connects > 0 && backlog', ' && backlog'],
-  ['an overbooked fleet has no shortage', SCHEDULER, '!this.isOverbooked && connects', 'connects'],
+  ['the backlog is more than a minute carries', SHORTAGE, 'backlog > limit().limitPerMinute', 'backlog > 0'],
+  ['without connects there is no shortage', SHORTAGE, ' && connects > 0 && backlog', ' && backlog'],
+  ['an overbooked fleet has no shortage', QUEUE, '!this.isOverbooked && connects', 'connects'],
   ['a node with an outage is in doubt', SCHEDULER, 'this.#history.streamed(node, false);', ''],
   ['polls take 90 % of the rest', POLL_PACE, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
   // The session

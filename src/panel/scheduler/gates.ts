@@ -4,7 +4,7 @@ import { type Rank, Ranking } from '../ranking.ts';
 /** The gate of lines that no rule is known to hold. */
 export const OPEN = 'open';
 
-/** The gate of lines that only the rate holds, whose calls count as backlog even while it is closed. */
+/** The gate of lines that only the rate holds: their calls are backlog while it is closed, too. */
 const SHORTAGE = 'gate shortage';
 
 /** A line of calls, by the rank of its first call. */

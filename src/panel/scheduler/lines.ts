@@ -47,6 +47,8 @@ export class Lines<Job> {
   readonly #waiting = new Map<string, { readonly waiting: Waiting<Job>; line: Line<Job> | undefined }>();
   readonly #lines = new Map<string, Line<Job>>();
   readonly #byNode = new Map<string, Set<Line<Job>>>();
+  /** The ids of the waiting calls by their servers. */
+  readonly #byServer = new Map<string, Set<string>>();
   readonly #gates = new Gates<Line<Job>>();
   readonly #heldAtNode = new Ranking<Line<Job>>();
   /** Calls that a rule of their own server holds, by the time at which it lets them start. */
@@ -78,6 +80,8 @@ export class Lines<Job> {
   add(id: string, call: Call, job: Job): void {
     const waiting = { call, id, job, order: (this.#order += 1), urgency: judgeUrgency(call) };
     this.#waiting.set(id, { waiting, line: undefined });
+    const ofServer = this.#byServer.get(call.server) ?? new Set();
+    this.#byServer.set(call.server, ofServer.add(id));
     this.#join(waiting);
   }
 
@@ -87,14 +91,23 @@ export class Lines<Job> {
     if (found === undefined) return;
     this.#leave(found.waiting);
     this.#waiting.delete(id);
+    const { server } = found.waiting.call;
+    const ofServer = this.#byServer.get(server);
+    ofServer?.delete(id);
+    if (ofServer?.size === 0) this.#byServer.delete(server);
   }
 
-  /** Puts the call into its current line, after its node or its purpose has changed. */
-  moved(id: string): void {
-    const found = this.#waiting.get(id);
-    if (found === undefined) return;
-    this.#leave(found.waiting);
-    this.#join(found.waiting);
+  /** Has this server calls that wait? */
+  hasCallsOf(server: string): boolean {
+    return this.#byServer.has(server);
+  }
+
+  /**
+   * Puts the server's calls into their current lines, because its node, their purpose or a rule of
+   * its own has changed.
+   */
+  serverChanged(server: string): void {
+    for (const id of this.#byServer.get(server) ?? []) this.#move(id);
   }
 
   /** Opens this gate, because the reason for which it is closed has changed. */
@@ -142,7 +155,7 @@ export class Lines<Job> {
       if (!mayStart(first.call)) return undefined;
       // The call's node became known while it waited, so it belongs in a line of that node.
       if (nodeOfLine(first.call) !== line.node) {
-        this.moved(first.id);
+        this.#move(first.id);
         continue;
       }
       const start = startOf(first.call);
@@ -179,6 +192,13 @@ export class Lines<Job> {
     }
     this.#moveTo(line, gate);
     this.#gates.close(gate, at);
+  }
+
+  #move(id: string): void {
+    const found = this.#waiting.get(id);
+    if (found === undefined) return;
+    this.#leave(found.waiting);
+    this.#join(found.waiting);
   }
 
   #join(waiting: Waiting<Job>): void {

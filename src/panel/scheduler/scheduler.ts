@@ -1,13 +1,14 @@
 /** The calls to one panel: each waits until the rules let it start, the most urgent first. */
-import PQueue, { type Queue, type QueueAddOptions } from 'p-queue';
-import type { Cancel, Clock } from '../../domain/time.ts';
+import PQueue, { type Queue } from 'p-queue';
+import type { Clock } from '../../domain/time.ts';
 import { inScope } from '../../domain/waits.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
 import { type Call, isCanary } from './call.ts';
+import { type Backlog, CallQueue, type Job, type JobOptions } from './call-queue.ts';
 import { History } from './history.ts';
-import { Lines, type Waiting } from './lines.ts';
+import { Lines } from './lines.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { isTrial, PLACES, SEATED_MS, startAt, TOKEN_CALLS, type Traffic, trialsAt } from './rules.ts';
+import { isTrial, PLACES, SEATED_MS, TOKEN_CALLS, type Traffic, trialsAt } from './rules.ts';
 import { WINDOW_MS } from './sliding-window.ts';
 
 export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
@@ -21,19 +22,6 @@ export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
   readonly inTurn?: ((begin: () => void) => unknown) | undefined;
 }
 
-type Job = () => Promise<unknown>;
-
-interface JobOptions extends QueueAddOptions {
-  readonly call: Call;
-}
-
-/** More calls wait than the rate allows in a minute. */
-export interface Backlog {
-  readonly calls: number;
-  /** Since when, in monotonic milliseconds. */
-  readonly since: number;
-}
-
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #history = new History();
@@ -41,28 +29,28 @@ export class Scheduler {
     // Only a pause of the server's own tokens counts: a pause of the path holds the whole line.
     (call) => call.isRetry?.() === true && !this.#limit.isPausedAlone(call.path, call.server),
   );
+  readonly #calls: CallQueue;
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
   readonly #scopes = new Set<AbortController>();
-  /** The calls that wait, by p-queue's ids, and the ids by server. */
-  readonly #calls = new Map<string, Call>();
-  readonly #idsOf = new Map<string, Set<string>>();
   #limit: RateLimit;
   #nextId = 0;
   /** Calls in flight that hold a place, and canaries that wait or run. */
   #placed = 0;
   #canaries = 0;
-  /** Undefined if it isn't decided whether a call may start. */
-  #next: Waiting<Job> | 'none' | undefined;
-  #cancelTimer: Cancel = () => undefined;
-  #shortSince: number | undefined;
   #isStopped = false;
-  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
-  isOverbooked = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#limit = options.limit;
-    this.#queue = new PQueue({ queueClass: this.#queueClass(), concurrency: PLACES });
+    this.#calls = new CallQueue({
+      clock: options.clock,
+      lines: this.#lines,
+      limit: () => this.#limit,
+      traffic: (isShort) => this.#traffic(isShort),
+      hasPlace: (call) => this.#placed < PLACES || isCanary(call),
+      lookAgain: () => this.#lookAgain(),
+    });
+    this.#queue = new PQueue({ queueClass: this.#calls.queueClass, concurrency: PLACES });
   }
 
   /** Calls that haven't started. */
@@ -72,13 +60,17 @@ export class Scheduler {
 
   /** Does the rules' part of the rate for trials have room for another one? */
   get hasTrialRoom(): boolean {
-    return trialsAt(this.#traffic, this.#now) <= this.#now;
+    return trialsAt({ trials: this.#history.trials, limit: this.#limit }, this.#now) <= this.#now;
   }
 
   /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
   get backlog(): Backlog | undefined {
-    const since = this.#shortSince;
-    return since === undefined ? undefined : { calls: this.#lines.backlog, since };
+    return this.#calls.backlog;
+  }
+
+  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
+  set isOverbooked(isOverbooked: boolean) {
+    this.#calls.isOverbooked = isOverbooked;
   }
 
   /** Does this server's own limit of credential calls have room for another one? */
@@ -110,20 +102,20 @@ export class Scheduler {
 
   /** Call this when the server's node, or the purpose of its waiting calls, has changed. */
   moved(server: string): void {
-    if (this.#idsOf.has(server)) this.#serverChanged(server);
+    if (this.#lines.hasCallsOf(server)) this.#serverChanged(server);
   }
 
   /** An outage of this subject, of this node if it is a node's, began or ended. */
   holdChanged(subject: Subject, node: string | undefined): void {
     if (node === undefined) this.#lines.opened(`gate ${subject}`);
     else this.#lines.nodeChanged(node);
-    this.#kick();
+    this.#calls.changed();
   }
 
   /** A call has proved that the panel works. */
   panelKnown(): void {
     this.#lines.opened('gate panel');
-    this.#kick();
+    this.#calls.changed();
   }
 
   /** A poll of the node ended, with a response of the panel or without. */
@@ -139,7 +131,7 @@ export class Scheduler {
     if (isFirst) this.#history.streamed(node, true);
     if (connected !== undefined) this.#lines.nodeChanged(connected);
     if (isFirst) this.#lines.nodeChanged(node);
-    if (connected !== undefined || isFirst) this.#kick();
+    if (connected !== undefined || isFirst) this.#calls.changed();
   }
 
   /** The node's sockets have an outage, so the number of its first connects is limited again. */
@@ -152,7 +144,7 @@ export class Scheduler {
     this.#limit = limit;
     this.#history.keyChanged();
     this.#lines.allOpened();
-    this.#kick();
+    this.#calls.changed();
   }
 
   /**
@@ -173,17 +165,16 @@ export class Scheduler {
   stop(): void {
     this.#isStopped = true;
     for (const scope of this.#scopes) scope.abort(this.#stopError());
-    this.#cancelTimer();
+    this.#calls.stop();
   }
 
   get #now(): number {
     return this.#options.clock.now();
   }
 
-  get #traffic(): Traffic {
+  #traffic(isShort: boolean): Traffic {
     const { running, trials, lists, others, respondedAt, tokensAt, connecting, hasStreamed } = this.#history;
     const { holds, isBlamed } = this.#options;
-    const isShort = this.#shortSince !== undefined;
     const counts = { running, trials, lists, others, respondedAt, tokensAt, connecting, hasStreamed };
     return { limit: this.#limit, holds, isBlamed, isShort, ...counts };
   }
@@ -221,7 +212,7 @@ export class Scheduler {
     resolve: (value: T) => void,
     reject: (error: unknown) => void,
   ): Promise<void> {
-    const running = this.#history.started(call, isTrial(call, this.#traffic), this.#now);
+    const running = this.#history.started(call, this.#isTrial(call), this.#now);
     this.#limit.take(call.path, call.server);
     const places = isCanary(call) ? 0 : 1;
     this.#placed += places;
@@ -232,7 +223,7 @@ export class Scheduler {
         isPlaced = false;
         leave();
         this.#placeLeft(call);
-        this.#kick();
+        this.#calls.changed();
       };
       const cancel = this.#options.clock.schedule(SEATED_MS, leavePlace);
       const ended = (settle: () => void, error?: unknown) => {
@@ -252,119 +243,23 @@ export class Scheduler {
     });
   }
 
+  #isTrial(call: Call): boolean {
+    return isTrial(call, { isBlamed: this.#options.isBlamed, limit: this.#limit });
+  }
+
   /** A call left its place, or ended. */
   #placeLeft({ path, node }: Call): void {
     this.#lines.opened(path === 'resources' ? 'gate doubt' : `gate path ${path}`);
     if (path === 'resources') this.#lines.nodeChanged(node());
   }
 
-  /** Something changed: starts the calls that may start now. */
-  #kick(): void {
-    if (this.#isStopped) return;
-    this.#next = undefined;
+  #lookAgain(): void {
     // Setting it makes p-queue look again.
-    this.#queue.concurrency = PLACES + this.#canaries;
+    if (!this.#isStopped) this.#queue.concurrency = PLACES + this.#canaries;
   }
 
   #serverChanged(server: string): void {
-    for (const id of this.#idsOf.get(server) ?? []) this.#lines.moved(id);
-    this.#kick();
-  }
-
-  /** The call that may start now; if there is none, a timer looks again when one may. */
-  #first(): Waiting<Job> | undefined {
-    this.#next ??= this.#decide() ?? 'none';
-    return this.#next === 'none' ? undefined : this.#next;
-  }
-
-  #decide(): Waiting<Job> | undefined {
-    const now = this.#now;
-    const { opensAt } = this.#limit;
-    for (;;) {
-      this.#followShortage(now);
-      const traffic = this.#traffic;
-      const mayStart = (call: Call) => this.#placed < PLACES || isCanary(call);
-      // Examined even if the window is closed: calls that other rules hold, too, are no shortage.
-      const first = this.#lines.next(now, mayStart, (call) => startAt(call, traffic, now));
-      if (first !== undefined && opensAt <= now) return first;
-      // If the examined connects are held, there is no shortage any more: decides again without it.
-      if (traffic.isShort && !this.#isShort) continue;
-      this.#rest(first === undefined ? Math.max(opensAt, this.#lines.nextAt) : opensAt, now);
-      return undefined;
-    }
-  }
-
-  #rest(until: number, now: number): void {
-    this.#cancelTimer();
-    if (this.#lines.size > 0 && Number.isFinite(until))
-      this.#cancelTimer = this.#options.clock.schedule(until - now, () => this.#kick());
-  }
-
-  get #isShort(): boolean {
-    const { backlog, connects } = this.#lines;
-    return !this.isOverbooked && connects > 0 && backlog > this.#limit.limitPerMinute;
-  }
-
-  #followShortage(now: number): void {
-    if (this.#isShort) this.#shortSince ??= now;
-    else if (this.#shortSince !== undefined) {
-      this.#shortSince = undefined;
-      this.#lines.opened('gate shortage');
-    }
-  }
-
-  /** What p-queue sees: whether a call may start now, and which. */
-  #queueClass(): new () => Queue<Job, JobOptions> {
-    const first = () => this.#first();
-    const add = (id: string, call: Call, job: Job) => this.#add(id, call, job);
-    const remove = (id: string) => this.#remove(id);
-    return class {
-      get size(): number {
-        return first() === undefined ? 0 : 1;
-      }
-
-      enqueue(job: Job, { call, id }: Partial<JobOptions> = {}): void {
-        if (call !== undefined && id !== undefined) add(id, call, job);
-      }
-
-      dequeue(): Job | undefined {
-        const next = first();
-        if (next !== undefined) remove(next.id);
-        return next?.job;
-      }
-
-      remove(id: string): void {
-        remove(id);
-      }
-
-      filter(): Job[] {
-        return [];
-      }
-
-      setPriority(): void {
-        // Deadlines don't change.
-      }
-    };
-  }
-
-  #add(id: string, call: Call, job: Job): void {
-    this.#lines.add(id, call, job);
-    const ids = this.#idsOf.get(call.server) ?? new Set();
-    this.#idsOf.set(call.server, ids.add(id));
-    this.#calls.set(id, call);
-    this.#next = undefined;
-  }
-
-  #remove(id: string): void {
-    const call = this.#calls.get(id);
-    this.#lines.delete(id);
-    this.#next = undefined;
-    // p-queue doesn't look again when a call is withdrawn.
-    if (this.#shortSince !== undefined) this.#followShortage(this.#now);
-    if (call === undefined) return;
-    this.#calls.delete(id);
-    const ids = this.#idsOf.get(call.server);
-    ids?.delete(id);
-    if (ids?.size === 0) this.#idsOf.delete(call.server);
+    this.#lines.serverChanged(server);
+    this.#calls.changed();
   }
 }

@@ -187,8 +187,8 @@ describe('what is held', () => {
     const startOf = (one: Call) => (one.node() === undefined ? held(NEVER, 'node') : FREE);
     expect(started(lines, startOf)).toEqual([]);
     node = 'a';
-    lines.moved('a1');
-    lines.moved('nobody');
+    lines.serverChanged('a1');
+    lines.serverChanged('nobody');
     expect(started(lines, startOf)).toEqual(['a1']);
   });
 });
@@ -316,7 +316,7 @@ class Model {
     const one = this.waiting.get(id);
     if (one === undefined) return;
     Object.assign(one, parts);
-    this.lines.moved(id);
+    this.lines.serverChanged(one.call.server);
   }
 }
 

@@ -1,0 +1,151 @@
+/** The waiting calls as a queue of p-queue, whose size is 1 while one of them may start. */
+import type { Queue, QueueAddOptions } from 'p-queue';
+import type { Cancel, Clock } from '../../domain/time.ts';
+import type { Call } from './call.ts';
+import type { Lines, Waiting } from './lines.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { startAt, type Traffic } from './rules.ts';
+
+export type Job = () => Promise<unknown>;
+
+export interface JobOptions extends QueueAddOptions {
+  readonly call: Call;
+}
+
+/** More calls wait than the rate allows in a minute. */
+export interface Backlog {
+  readonly calls: number;
+  /** Since when, in monotonic milliseconds. */
+  readonly since: number;
+}
+
+export interface CallQueueOptions {
+  readonly clock: Clock;
+  readonly lines: Lines<Job>;
+  readonly limit: () => Pick<RateLimit, 'limitPerMinute' | 'opensAt'>;
+  readonly traffic: (isShort: boolean) => Traffic;
+  readonly hasPlace: (call: Call) => boolean;
+  /** Makes p-queue look again whether a call may start. */
+  readonly lookAgain: () => void;
+}
+
+/** Decides which call p-queue starts next, once for every change. */
+export class CallQueue {
+  readonly #options: CallQueueOptions;
+  /** Undefined if it isn't decided whether a call may start. */
+  #next: Waiting<Job> | 'none' | undefined;
+  #cancelTimer: Cancel = () => undefined;
+  #shortSince: number | undefined;
+  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
+  isOverbooked = false;
+
+  constructor(options: CallQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
+  get backlog(): Backlog | undefined {
+    const since = this.#shortSince;
+    return since === undefined ? undefined : { calls: this.#options.lines.backlog, since };
+  }
+
+  /** Something changed, so that another call may start, or none. */
+  changed(): void {
+    this.#next = undefined;
+    this.#options.lookAgain();
+  }
+
+  stop(): void {
+    this.#cancelTimer();
+  }
+
+  /** The call that may start now; if there is none, a timer looks again when one may. */
+  #first(): Waiting<Job> | undefined {
+    this.#next ??= this.#decide() ?? 'none';
+    return this.#next === 'none' ? undefined : this.#next;
+  }
+
+  #decide(): Waiting<Job> | undefined {
+    const { clock, lines, limit, hasPlace } = this.#options;
+    const now = clock.now();
+    const { opensAt } = limit();
+    for (;;) {
+      this.#followShortage(now);
+      const traffic = this.#options.traffic(this.#shortSince !== undefined);
+      // Examined even if the window is closed: calls that other rules hold, too, are no shortage.
+      const first = lines.next(now, hasPlace, (call) => startAt(call, traffic, now));
+      if (first !== undefined && opensAt <= now) return first;
+      // If the examined connects are held, there is no shortage any more: decides again without it.
+      if (traffic.isShort && !this.#isShort) continue;
+      this.#rest(first === undefined ? Math.max(opensAt, lines.nextAt) : opensAt, now);
+      return undefined;
+    }
+  }
+
+  #rest(until: number, now: number): void {
+    const { clock, lines } = this.#options;
+    this.#cancelTimer();
+    if (lines.size > 0 && Number.isFinite(until))
+      this.#cancelTimer = clock.schedule(until - now, () => this.changed());
+  }
+
+  get #isShort(): boolean {
+    const { lines, limit } = this.#options;
+    const { backlog, connects } = lines;
+    return !this.isOverbooked && connects > 0 && backlog > limit().limitPerMinute;
+  }
+
+  #followShortage(now: number): void {
+    if (this.#isShort) this.#shortSince ??= now;
+    else if (this.#shortSince !== undefined) {
+      this.#shortSince = undefined;
+      this.#options.lines.opened('gate shortage');
+    }
+  }
+
+  /** The class of which p-queue makes its queue. */
+  get queueClass(): new () => Queue<Job, JobOptions> {
+    const first = () => this.#first();
+    const add = (id: string, call: Call, job: Job) => this.#add(id, call, job);
+    const remove = (id: string) => this.#remove(id);
+    return class {
+      get size(): number {
+        return first() === undefined ? 0 : 1;
+      }
+
+      enqueue(job: Job, { call, id }: Partial<JobOptions> = {}): void {
+        if (call !== undefined && id !== undefined) add(id, call, job);
+      }
+
+      dequeue(): Job | undefined {
+        const next = first();
+        if (next !== undefined) remove(next.id);
+        return next?.job;
+      }
+
+      remove(id: string): void {
+        remove(id);
+      }
+
+      filter(): Job[] {
+        return [];
+      }
+
+      setPriority(): void {
+        // Deadlines don't change.
+      }
+    };
+  }
+
+  #add(id: string, call: Call, job: Job): void {
+    this.#options.lines.add(id, call, job);
+    this.#next = undefined;
+  }
+
+  #remove(id: string): void {
+    this.#options.lines.delete(id);
+    this.#next = undefined;
+    // p-queue doesn't look again when a call is withdrawn.
+    if (this.#shortSince !== undefined) this.#followShortage(this.#options.clock.now());
+  }
+}
