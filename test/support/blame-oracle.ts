@@ -118,10 +118,13 @@ function endOf(subject: Subject, outage: Outage, ended: BlameState['ended'], now
 /** Later than any instant: servers that are refused for a reason of their own try their node last. */
 const AFTER_OTHERS = 1e15;
 
+/** Before any instant. */
+const [STREAMS, NEVER_FAILED] = [-2, -1];
+
 /**
- * The server that tries the subject, of those that may: one that streams, of a node none of whose servers failed there, otherwise one
- * that never failed there, otherwise whoever failed least recently, at random among equals; undefined if each is blocked for a reason
- * of its own. `random` is uniform in [0, 1).
+ * The server that tries the subject, of those that may: one that streams, otherwise one that never failed there, otherwise whoever
+ * failed least recently, at random among equals. A path is tried by a server of the node whose servers failed least recently, and
+ * never by one that is blocked for a reason of its own. `random` is uniform in [0, 1).
  */
 export function trialServer(
   subject: Subject,
@@ -131,29 +134,33 @@ export function trialServer(
 ): string | undefined {
   const channel = subjectChannel(subject);
   const node = subjectNode(subject);
-  // On these nodes, a failure may be the node's.
-  const failing = new Set<string | undefined>();
-  for (const { asked, last } of node === undefined ? cells[channel].values() : [])
-    if (last?.problem !== undefined) failing.add(asked.node);
-  let chosen: string | undefined;
-  let chosenAt = Number.POSITIVE_INFINITY;
-  let equals = 0;
-  for (const [server, { asked }] of cells[channel]) {
-    if ((node !== undefined && asked.node !== node) || !mayTry(server)) continue;
+  const servers = [...cells[channel]].flatMap(([server, { asked }]) => {
     const { problem, at = 0 } = lastOf(channel, server, cells) ?? {};
     const isBlocked = problem !== undefined && isBlockedAlone(problem);
-    if (isBlocked && node === undefined) continue;
-    // The node of a server that streams is not to blame.
+    if (node === undefined ? isBlocked : asked.node !== node) return [];
     const streams = cells.sockets.get(server)?.last?.streams === true;
-    const isWell = problem === undefined && streams && !failing.has(asked.node);
-    const failedAt = isWell ? NEVER : problem === undefined ? -1 : at + (isBlocked ? AFTER_OTHERS : 0);
-    if (failedAt > chosenAt) continue;
-    equals = failedAt === chosenAt ? equals + 1 : 1;
-    if (equals > 1 && random() * equals >= 1) continue;
-    chosen = server;
-    chosenAt = failedAt;
+    const failedAt = at + (isBlocked ? AFTER_OTHERS : 0);
+    const rank = problem === undefined ? (streams ? STREAMS : NEVER_FAILED) : failedAt;
+    return [{ server, node: asked.node, rank }];
+  });
+  const nodes = new Map<string | undefined, number>();
+  for (const { node: of, rank } of servers) {
+    const before = nodes.get(of) ?? rank;
+    const latest = Math.max(before, rank);
+    nodes.set(of, latest > NEVER_FAILED ? latest : Math.min(before, rank));
   }
-  return chosen;
+  let chosen: (typeof servers)[number] | undefined;
+  let equals = 0;
+  for (const one of servers) {
+    if (!mayTry(one.server)) continue;
+    const nodeOrder = chosen === undefined ? -1 : (nodes.get(one.node) ?? 0) - (nodes.get(chosen.node) ?? 0);
+    const order = chosen === undefined || nodeOrder !== 0 ? nodeOrder : one.rank - chosen.rank;
+    if (order > 0) continue;
+    equals = order === 0 ? equals + 1 : 1;
+    if (equals > 1 && random() * equals >= 1) continue;
+    chosen = one;
+  }
+  return chosen?.server;
 }
 
 /** A failure, and whose it is. */

@@ -1,6 +1,6 @@
 /** Which server tries a path or a node next, kept in order as outcomes arrive. */
 import { isBlockedAlone } from '../../diagnosis/signs.ts';
-import { Heap, type Placed, Seat } from '../heap.ts';
+import { Heap, type Placed } from '../heap.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Ranks of servers that haven't failed; others rank by when they did, least recently first. */
@@ -13,8 +13,7 @@ export class Candidate implements Placed {
   pool: Pool | undefined;
   streams = false;
   isBlocked = false;
-  hasProblem = false;
-  rank = NEVER_FAILED;
+  hasFailed = false;
   lot = 0;
   place = -1;
 
@@ -23,11 +22,10 @@ export class Candidate implements Placed {
   }
 }
 
-const isDrawnBefore = (one: Candidate, other: Candidate) => one.lot < other.lot;
-const isPoolBefore = (one: Seat<Pool>, other: Seat<Pool>) => one.item.lot < other.item.lot;
+const isDrawnBefore = (one: Candidate | Pool, other: Candidate | Pool) => one.lot < other.lot;
 
 /** The candidates of one node, or of servers without a known node. */
-class Pool {
+class Pool implements Placed {
   readonly open = new Heap<Candidate>(isDrawnBefore);
   /**
    * Servers refused for a reason of their own: tried only while it isn't known whether the panel
@@ -36,17 +34,25 @@ class Pool {
   readonly blocked = new Heap<Candidate>(isDrawnBefore);
   readonly node: string | undefined;
   readonly lot: number;
-  readonly well = new Seat<Pool>(this);
-  readonly all = new Seat<Pool>(this);
-  problems = 0;
+  /** Servers that failed for a reason that may be their node's. */
+  failing = 0;
+  /** When a server of the node failed last, while any is failing. */
+  failedAt = NEVER_FAILED;
+  place = -1;
 
   constructor(node: string | undefined, lot: number) {
     this.node = node;
     this.lot = lot;
   }
 
-  get isWell(): boolean {
-    return this.problems === 0 && this.open.first?.rank === STREAMS;
+  /**
+   * As of servers: first nodes without failures where a server streams, then others without
+   * failures, then the one whose last failure is oldest. So after a failure, other nodes try a path
+   * before another server of the same node does.
+   */
+  get rank(): number {
+    const { firstRank = Number.POSITIVE_INFINITY } = this.open;
+    return this.failing === 0 ? firstRank : this.failedAt;
   }
 
   get isEmpty(): boolean {
@@ -58,9 +64,7 @@ class Pool {
 export class Candidates {
   readonly #random: () => number;
   readonly #pools = new Map<string | undefined, Pool>();
-  /** Pools without a failure, in which a server streams. */
-  readonly #well = new Heap<Seat<Pool>>(isPoolBefore);
-  readonly #all = new Heap<Seat<Pool>>(isPoolBefore);
+  readonly #inOrder = new Heap<Pool>(isDrawnBefore);
 
   /** `random` is uniform in [0, 1). */
   constructor(random: () => number) {
@@ -79,19 +83,19 @@ export class Candidates {
   ): Candidate {
     const candidate = typeof of === 'string' ? new Candidate(of) : of;
     const problem = last?.problem;
+    candidate.streams = streams;
     const before = this.#takeOut(candidate);
     const pool = before !== undefined && before.node === node ? before : this.#pool(node);
-    candidate.pool = pool;
-    candidate.streams = streams;
-    candidate.isBlocked = problem !== undefined && isBlockedAlone(problem);
-    candidate.hasProblem = problem !== undefined;
-    candidate.rank = problem === undefined || last === undefined ? rankOfWorking(streams) : last.at;
-    candidate.lot = this.#random();
-    (candidate.isBlocked ? pool.blocked : pool.open).put(candidate, candidate.rank);
-    if (candidate.hasProblem) pool.problems += 1;
-    this.#poolChanged(pool);
+    const failedAt = problem === undefined ? undefined : last?.at;
+    this.#putIn(candidate, pool, failedAt, problem !== undefined && isBlockedAlone(problem));
     if (before !== undefined && before !== pool) this.#poolChanged(before);
     return candidate;
+  }
+
+  /** The server failed, but this says nothing about it: others try before it nevertheless. */
+  failed(candidate: Candidate, at: number): void {
+    const pool = this.#takeOut(candidate);
+    if (pool !== undefined) this.#putIn(candidate, pool, at, candidate.isBlocked);
   }
 
   delete(candidate: Candidate): void {
@@ -111,24 +115,18 @@ export class Candidates {
   }
 
   /**
-   * Servers of all nodes: first streaming ones, of nodes without failures. With `evenBlocked`,
-   * servers that are refused for a reason of their own are added at the end: until the panel is
-   * proved to work, that reason may be the panel's.
+   * Servers of all nodes, one node after the other. With `evenBlocked`, servers that are refused
+   * for a reason of their own are added at the end: until the panel is proved to work, that reason
+   * may be the panel's.
    */
   *ofAll(evenBlocked = false): Generator<string, void, undefined> {
-    for (const { item: pool } of this.#well.inOrder())
-      for (const { server, rank } of pool.open.inOrder()) {
-        if (rank !== STREAMS) break;
-        yield server;
-      }
-    for (const { item: pool } of this.#all.inOrder()) {
+    for (const pool of this.#inOrder.inOrder()) {
       // The other nodes have only blocked servers.
       if (pool.open.size === 0) break;
       for (const { server } of pool.open.inOrder()) yield server;
     }
     if (!evenBlocked) return;
-    for (const { item: pool } of this.#all.inOrder())
-      for (const { server } of pool.blocked.inOrder()) yield server;
+    for (const pool of this.#inOrder.inOrder()) for (const { server } of pool.blocked.inOrder()) yield server;
   }
 
   /** All servers of this node, in no particular order. */
@@ -138,12 +136,26 @@ export class Candidates {
   }
 
   #takeOut(candidate: Candidate): Pool | undefined {
-    const { pool, isBlocked, hasProblem } = candidate;
+    const { pool, isBlocked, hasFailed } = candidate;
     if (pool === undefined) return undefined;
     candidate.pool = undefined;
     (isBlocked ? pool.blocked : pool.open).delete(candidate);
-    if (hasProblem) pool.problems -= 1;
+    if (hasFailed && !isBlocked) pool.failing -= 1;
     return pool;
+  }
+
+  #putIn(candidate: Candidate, pool: Pool, failedAt: number | undefined, isBlocked: boolean): void {
+    const rank = failedAt ?? (candidate.streams ? STREAMS : NEVER_FAILED);
+    candidate.pool = pool;
+    candidate.isBlocked = isBlocked;
+    candidate.hasFailed = failedAt !== undefined;
+    candidate.lot = this.#random();
+    (isBlocked ? pool.blocked : pool.open).put(candidate, rank);
+    if (failedAt !== undefined && !isBlocked) {
+      pool.failedAt = pool.failing === 0 ? failedAt : Math.max(failedAt, pool.failedAt);
+      pool.failing += 1;
+    }
+    this.#poolChanged(pool);
   }
 
   #pool(node: string | undefined): Pool {
@@ -153,21 +165,10 @@ export class Candidates {
   }
 
   #poolChanged(pool: Pool): void {
-    if (pool.isWell) this.#well.put(pool.well, pool.lot);
-    else this.#well.delete(pool.well);
-    if (!pool.isEmpty) this.#all.put(pool.all, poolRank(pool));
+    if (!pool.isEmpty) this.#inOrder.put(pool, pool.rank);
     else {
-      this.#all.delete(pool.all);
+      this.#inOrder.delete(pool);
       this.#pools.delete(pool.node);
     }
   }
-}
-
-function rankOfWorking(streams: boolean): number {
-  return streams ? STREAMS : NEVER_FAILED;
-}
-
-/** Servers that stream are no better than others here: their node has failures. */
-function poolRank({ open }: Pool): number {
-  return open.first === undefined ? Number.POSITIVE_INFINITY : Math.max(open.first.rank, NEVER_FAILED);
 }

@@ -245,7 +245,8 @@ export class Health {
     if (outcome.signs.panel === 'works') this.#ledger.panelWorks(outcome.at);
     // While the panel is down, its problem explains the failed calls.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
-    if (!isExplained) this.#outcomes.record(channel, server, outcome);
+    if (isExplained) this.#outcomes.failedInOutage(channel, server, outcome.at);
+    else this.#outcomes.record(channel, server, outcome);
   }
 
   /** Forgets first the outcomes, so that none begins another outage, then the outages until now. */

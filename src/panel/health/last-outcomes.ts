@@ -103,6 +103,12 @@ export class LastOutcomes {
     this.#followNode(cells, server);
   }
 
+  /** The server failed because of a larger outage, so others are to try before it. */
+  failedInOutage(channel: Channel, server: string, at: number): void {
+    const candidate = this.#servers.get(server)?.[channel]?.candidate;
+    if (candidate !== undefined) this.#candidates[channel].failed(candidate, at);
+  }
+
   /**
    * Forgets the outcomes until now on these channels, except of sockets that stream; pauses after
    * each slice of the fleet.
@@ -143,8 +149,9 @@ export class LastOutcomes {
   /**
    * The servers that may try the subject, the best first: a server that streams, then one that
    * never failed there, then the one whose failure is oldest, at random among equals. Except for a
-   * node, a streaming server comes first only if no server of its node failed there, and servers
-   * that are refused for a reason of their own try nothing once the panel has proved to work.
+   * node, nodes are chosen first, in the same order, by the last failure of any of their servers,
+   * and servers that are refused for a reason of their own try nothing once the panel has proved to
+   * work.
    */
   *candidates(channel: Channel, node: string | undefined): Generator<string, void, undefined> {
     const { [channel]: candidates } = this.#candidates;

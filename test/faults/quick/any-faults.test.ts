@@ -189,6 +189,14 @@ it.each<[string, Story]>([
       { minute: 3.51, of: 'access' },
     ),
   ],
+  [
+    'a path after a cut, although one node fails there all the time and another did before',
+    story(60, 137_977, [
+      ['error', 0, 3.25, 'resources', 'n1'],
+      ['error', 0.75, 1.25, 'resources', 'n2'],
+      ['cut', 1.25, 1.75],
+    ]),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

@@ -82,6 +82,30 @@ describe('a trial', () => {
       'b1',
     ],
     [
+      'of a path is that of a server whose node failed least recently, even if others of another node never failed',
+      [
+        ['sockets', 'a1', 'streams'],
+        ['sockets', 'b1', 'streams'],
+        ['websocket', 'a2', 'panel_error', 50],
+        ['websocket', 'a3', 'panel_error', 5],
+        ['websocket', 'b2', 'panel_error', 9],
+        ['websocket', 'c1', 'panel_error', 7],
+      ],
+      pathSubject('websocket'),
+      'b1',
+    ],
+    [
+      'of a path is that of a server of a node where others are refused for reasons of their own',
+      [
+        ['sockets', 'a1', 'streams'],
+        ['sockets', 'b1', 'streams'],
+        ['websocket', 'a2', 'suspended', 1],
+        ['websocket', 'b2', 'panel_error', 50],
+      ],
+      pathSubject('websocket'),
+      'a1',
+    ],
+    [
       'otherwise of the one that failed least recently',
       failing('resources', 'a2 a3 a1 a4', 'node_silent', 9),
       nodePolls('a'),
@@ -127,6 +151,45 @@ describe('a trial', () => {
     const tries = (mayNot: string) => [...candidates.ofAll()].find((server) => server !== mayNot);
     expect(tries('a2')).toBe('b1');
     expect(tries('b1')).not.toBe('b1');
+  });
+
+  it.each<[string, (candidates: Candidates, candidate: Candidate, node: string, at: number) => void]>([
+    [
+      'failed',
+      (candidates, candidate, node, at) =>
+        candidates.set(
+          candidate,
+          node,
+          { ...outcomeOf(['resources', candidate.server, 'panel_error']), at },
+          candidate.streams,
+        ),
+    ],
+    ['failed in a larger outage', (candidates, candidate, _node, at) => candidates.failed(candidate, at)],
+  ])('of a path is one of each node in turn, once they have %s', (_what, fails) => {
+    const anyServer = fc.record({ node: fc.constantFrom('a', 'b', 'c', 'd'), streams: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(anyServer, { minLength: 1 }), (servers) => {
+        const candidates = new Candidates(Math.random);
+        const named = new Map(
+          servers.map(({ node, streams }, index) => [
+            `${node}${index}`,
+            candidates.set(`${node}${index}`, node, undefined, streams),
+          ]),
+        );
+        const nodes = new Set(servers.map(({ node }) => node));
+        const tried: string[] = [];
+        for (let at = 1; at <= 3 * nodes.size; at += 1) {
+          const [server = ''] = candidates.ofAll();
+          const [node = ''] = server;
+          tried.push(node);
+          const candidate = named.get(server);
+          if (candidate !== undefined) fails(candidates, candidate, node, at);
+        }
+        const turn = tried.slice(0, nodes.size);
+        expect(new Set(turn)).toEqual(nodes);
+        expect(tried).toEqual([...turn, ...turn, ...turn]);
+      }),
+    );
   });
 
   it('is at random among equals', () => {

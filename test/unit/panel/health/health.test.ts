@@ -221,6 +221,27 @@ describe('the panel', () => {
   });
 });
 
+it('each round of canaries asks another node, although a panel that is down explains their failures', async () => {
+  const servers = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'];
+  const world = healthOf({ servers, nodeFor: ([node]) => node });
+  world.health.check();
+  let answered = 0;
+  for (let second = 0; second < 500; second += 1) {
+    for (const { path, server, end } of world.asked.slice(answered)) {
+      world.callEnds(path, server, 'timeout', false);
+      end(new PanelError({ cause: 'timeout', detail: 'no response' }));
+    }
+    answered = world.asked.length;
+    await world.clock.advance(1_000);
+  }
+  expect(blamed(world)).toEqual(['panel']);
+  const canaries = world.asked.filter(({ path }) => path === 'resources');
+  const nodes = canaries.map(({ server: [node] }) => node).slice(0, 9);
+  const turn = nodes.slice(0, 3);
+  expect(new Set(turn)).toEqual(new Set(['a', 'b', 'c']));
+  expect(nodes).toEqual([...turn, ...turn, ...turn]);
+});
+
 describe('what happens while something is dealt with', () => {
   it('comes after it, in order, and leaves no trial that nobody ends', async () => {
     const world = healthOf();

@@ -115,6 +115,23 @@ it('servers that are refused for a reason of their own may try only until the pa
   expect([...ledger.servers.candidates('resources', undefined)]).toEqual([]);
 });
 
+it('a failure in a larger outage says nothing about a server, but others try before it', () => {
+  const ledger = ledgerOf([['resources', 'a1', 'works']]);
+  const { servers } = ledger;
+  for (const server of ['a1', 'a2', 'a3', 'b1', 'c1']) servers.failedInOutage('resources', server, NOW);
+  ledger.judge(NOW);
+  expect([servers.last('resources', 'a1')?.problem, servers.last('resources', 'a2')]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect([...ledger.outages.keys()]).toEqual([]);
+  expect([...servers.candidates('resources', 'a')][0]).toBe('a4');
+  servers.failedInOutage('resources', 'a4', NOW + 1);
+  expect([...servers.candidates('resources', undefined)][0]).toMatch(/^b[234]$/);
+  servers.record('resources', 'a1', outcomeOf(['resources', 'a1', 'works']));
+  expect([...servers.candidates('resources', 'a')][0]).toBe('a1');
+});
+
 describe('when all is forgotten', () => {
   it('sockets that stream stay, and nothing later goes', () => {
     const { servers } = ledgerOf([
