@@ -1,9 +1,8 @@
-/** The calls of one panel, whose outcomes update its health and its rate limit. */
-
+/** Makes one panel's calls, from whose ends its health is decided. */
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
-import type { PanelAnswer, PanelApi } from './api.ts';
+import type { PanelApi } from './api.ts';
 import type { CallEnded } from './health/health.ts';
 import { PanelError, toProblem } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
@@ -16,11 +15,9 @@ import type { Path } from './subjects.ts';
 export interface CallMakerOptions {
   readonly clock: Clock;
   readonly api: Pick<PanelApi, 'get'>;
-  readonly rate: PanelRate;
+  readonly rate: Pick<PanelRate, 'learnFrom'>;
   /** A call ended. */
   readonly ended: (end: CallEnded, call: Call) => void;
-  /** A pause of the path began or ended. */
-  readonly pathChanged: (path: Path) => void;
 }
 
 /** The timeout of a canary, for a panel that hangs. */
@@ -44,7 +41,7 @@ export class CallMaker {
    * Resolves with the decoded response; rejects with a `PanelError`, or with the signal's reason.
    */
   async make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
-    const { clock, api } = this.#options;
+    const { clock, api, rate } = this.#options;
     const { path, server } = call;
     const startedAt = clock.now();
     const beginning = this.#beginnings;
@@ -57,30 +54,13 @@ export class CallMaker {
       const asked = isCanary(call)
         ? bounded({ clock, signal }, CANARY_MS, () => tooLate(path), ask)
         : ask(signal);
-      const { value } = await this.learn(call, asked, signal);
+      const { value } = await rate.learnFrom(call, asked, signal);
       ended(problemIn(path, value), true);
       return value;
     } catch (error) {
       // The outcome of a call that is no longer needed is no evidence.
       if (signal.aborted && !(error instanceof PanelError)) throw error;
       ended(toProblem(error), error instanceof PanelError && error.fromPanel);
-      throw error;
-    }
-  }
-
-  /** Resolves or rejects as the call does, after updating the rate limit from its response. */
-  async learn<T>(call: Call, asked: Promise<PanelAnswer<T>>, signal: AbortSignal): Promise<PanelAnswer<T>> {
-    const { rate, pathChanged } = this.#options;
-    const own = rate.started();
-    try {
-      const answer = await rate.counted(own, asked);
-      if (rate.learn(call, answer, own)) pathChanged(call.path);
-      return answer;
-    } catch (error) {
-      if (signal.aborted && !(error instanceof PanelError)) throw error;
-      const failure = error instanceof PanelError ? error : undefined;
-      const facts = failure?.fromPanel === true ? { limitPerMinute: failure.limitPerMinute } : {};
-      if (rate.learn(call, facts, own, failure)) pathChanged(call.path);
       throw error;
     }
   }

@@ -17,6 +17,7 @@ import { PanelError } from './panel-error.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
+import { RateLog } from './rate-log.ts';
 import type { ListingQuery, ServerAddress } from './requests.ts';
 import type { BackupsPage, Credentials, ListingPage, Resources, Schedule } from './responses.ts';
 import type { Call } from './scheduler/call.ts';
@@ -90,11 +91,12 @@ export class Gateway {
       clock,
       account,
       share,
-      log: this.#log,
+      log: new RateLog(options.log, panel),
       limitChanged: (server) => {
         this.#rateChanged();
         this.#scheduler.limitChanged(server);
       },
+      pathChanged: (path) => this.#pathChanged(path),
       sharingChanged: () => this.#rateChanged(),
     });
     this.#scheduler = new Scheduler({
@@ -121,7 +123,6 @@ export class Gateway {
       api,
       rate: this.#rate,
       ended: (end, call) => this.#callEnded(end, call),
-      pathChanged: (path) => this.#pathChanged(path),
     });
     this.#held = new HeldCalls({
       clock,
@@ -129,6 +130,7 @@ export class Gateway {
       health: this.#health,
       scheduler: this.#scheduler,
       calls: this.#calls,
+      rate: this.#rate,
     });
     // A list may be used later, but proves that the panel worked when it arrived.
     this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt, arrivedAt: endedAt }) => {

@@ -7,6 +7,7 @@ import type { CallMaker } from './call-maker.ts';
 import type { Health } from './health/health.ts';
 import type { ListOfNode } from './node-polls.ts';
 import { isThrottled, problemOfAddress } from './panel-error.ts';
+import type { PanelRate } from './panel-rate.ts';
 import type { Requested, ServerAddress } from './requests.ts';
 import type { Call } from './scheduler/call.ts';
 import { isOfConsole } from './scheduler/rate-limit.ts';
@@ -28,7 +29,8 @@ export interface HeldCallsOptions {
   readonly api: Pick<PanelCalls, 'resourcesOfNode'>;
   readonly health: Pick<Health, 'isKnown' | 'outage' | 'check' | 'socketTrial' | 'asked'>;
   readonly scheduler: Pick<Scheduler, 'run' | 'polled'>;
-  readonly calls: Pick<CallMaker, 'make' | 'learn'>;
+  readonly calls: Pick<CallMaker, 'make'>;
+  readonly rate: Pick<PanelRate, 'learnFrom'>;
 }
 
 export class HeldCalls {
@@ -89,7 +91,7 @@ export class HeldCalls {
         if (asked === undefined) throw new Error('the panel lists no resources of nodes');
         let hasResponse = false;
         try {
-          const { value: resources } = await this.#options.calls.learn(call, asked, scope);
+          const { value: resources } = await this.#options.rate.learnFrom(call, asked, scope);
           hasResponse = true;
           return { requestedAt, resources };
         } finally {

@@ -1,10 +1,9 @@
-/** The log lines about a panel: its problems as they begin and end, and its rate limit. */
+/** Logs how the problems of one panel change. */
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Cancel } from '../domain/time.ts';
 import type { PanelApiOptions } from './api.ts';
-import type { Pause, RateLimit } from './scheduler/rate-limit.ts';
 import { PATHS, pathSubject, type Subject } from './subjects.ts';
 
 export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel' | 'baseUrl'> {
@@ -50,40 +49,6 @@ export class PanelLog {
     }
     if (Number.isFinite(nextAt))
       this.#cancelTimer = this.#options.clock.schedule(nextAt - now, () => this.follow(problemOf));
-  }
-
-  /** The panel reported another limit. */
-  learned({ knownLimitPerMinute: known, limitPerMinute, isPinned }: RateLimit, wasKnown: boolean): void {
-    if (isPinned) return;
-    const { log, panel } = this.#options;
-    const perMinute = Number(limitPerMinute.toFixed(1));
-    log[wasKnown ? 'info' : 'debug'](
-      { panel, limit: known, perMinute: limitPerMinute },
-      `panel ${panel}: rate limit ${known ?? 0}/min; using at most ${perMinute}/min`,
-    );
-  }
-
-  /** Somebody else uses the account's calls; undefined if no longer. */
-  shared(problem: Problem | undefined): void {
-    const { log, panel } = this.#options;
-    if (problem === undefined)
-      log.info({ panel }, `panel ${panel}: only this exporter uses its account again`);
-    else log.warn({ panel, ...problem }, `panel ${panel}: ${problemLine(problem)}`);
-  }
-
-  /** The panel demanded a pause. */
-  paused({ scope, lengthMs, isRepeated }: Pause): void {
-    const { log, panel } = this.#options;
-    const seconds = Math.ceil(lengthMs / 1_000);
-    const limitedCalls =
-      scope === 'account'
-        ? `no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower \`requests_per_minute\`.`
-        : `no calls for ${scope} for ${seconds} s. Only these are limited, by the panel or by a proxy in front of it.`;
-    const level = isRepeated || scope.startsWith('tokens of ') ? 'debug' : 'warn';
-    log[level](
-      { panel, cause: 'rate_limited', seconds },
-      `panel ${panel}: rate limit exceeded (429): ${limitedCalls}`,
-    );
   }
 
   stop(): void {

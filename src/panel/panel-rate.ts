@@ -4,18 +4,21 @@ import type { Cancel, Clock } from '../domain/time.ts';
 import type { Account } from './account.ts';
 import type { ForeignCalls } from './foreign-calls.ts';
 import { isThrottled, PanelError } from './panel-error.ts';
-import type { PanelLog } from './panel-log.ts';
+import type { RateLog } from './rate-log.ts';
 import type { Call } from './scheduler/call.ts';
 import { isOfConsole, type LimitChanged, type RateFacts, type RateLimit } from './scheduler/rate-limit.ts';
+import type { Path } from './subjects.ts';
 
 export interface PanelRateOptions {
   readonly clock: Clock;
   readonly account: Account;
   /** This shard's share of the limit; 1 if absent. */
   readonly share?: number | undefined;
-  readonly log: Pick<PanelLog, 'learned' | 'shared' | 'paused'>;
+  readonly log: Pick<RateLog, 'learned' | 'shared' | 'paused'>;
   /** The limit changed, through this panel or another one of the account. */
   readonly limitChanged: LimitChanged;
+  /** A pause of the path began or ended. */
+  readonly pathChanged: (path: Path) => void;
   /** The account has become shared with other clients, or is no longer shared. */
   readonly sharingChanged: () => void;
 }
@@ -57,16 +60,33 @@ export class PanelRate {
     this.#unwatch = account.watch(this.#options.limitChanged);
   }
 
-  started(): OwnCall {
+  /** Resolves or rejects as the call does, after learning from its end. */
+  async learnFrom<T extends RateFacts>(
+    call: Pick<Call, 'path' | 'server'>,
+    asked: Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const foreign = this.#foreign;
-    return { foreign, own: foreign.started(this.#options.clock.now()) };
+    const own = { foreign, own: foreign.started(this.#options.clock.now()) };
+    try {
+      const answer = await this.#counted(own, asked);
+      this.#learn(call, answer, own);
+      return answer;
+    } catch (error) {
+      const failure = error instanceof PanelError ? error : undefined;
+      // The call was no longer needed.
+      if (signal.aborted && failure === undefined) throw error;
+      const facts = failure?.fromPanel === true ? { limitPerMinute: failure.limitPerMinute } : {};
+      this.#learn(call, facts, own, failure);
+      throw error;
+    }
   }
 
   /** Resolves or rejects as the call does, after its end has been counted. */
-  async counted<T>({ foreign }: OwnCall, call: Promise<T>): Promise<T> {
+  async #counted<T>({ foreign }: OwnCall, asked: Promise<T>): Promise<T> {
     let isAnswered = true;
     try {
-      return await call;
+      return await asked;
     } catch (error) {
       isAnswered = error instanceof PanelError && error.status !== undefined;
       throw error;
@@ -75,18 +95,15 @@ export class PanelRate {
     }
   }
 
-  /**
-   * Learns from a response. A 429 demands a pause; other responses end it. Returns whether a pause
-   * of the call's path began or ended.
-   */
-  learn(
+  /** Learns from a response. A 429 demands a pause; other responses end it. */
+  #learn(
     { path, server }: Pick<Call, 'path' | 'server'>,
     facts: RateFacts,
     { foreign, own }: OwnCall,
     failure?: PanelError,
-  ): boolean {
+  ): void {
     const { limit } = this;
-    const { log, clock, sharingChanged } = this.#options;
+    const { log, clock, pathChanged, sharingChanged } = this.#options;
     const throttled = isThrottled(failure) ? failure : undefined;
     const wasKnown = limit.knownLimitPerMinute !== undefined;
     const isOther = foreign.saw(own, path, facts, clock.now());
@@ -101,7 +118,7 @@ export class PanelRate {
     const pause = throttled && limit.throttled(path, server, throttled, throttled.problem.retryAfterMs);
     if (pause !== undefined) log.paused(pause);
     const isOver = throttled === undefined && limit.answered(path, server).includes(path);
-    return isOver || pause?.scope === path;
+    if (isOver || pause?.scope === path) pathChanged(path);
   }
 
   stop(): void {

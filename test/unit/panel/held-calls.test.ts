@@ -35,8 +35,8 @@ function setUp(errors: readonly Error[], isKnown = true) {
         if (error !== undefined) throw error;
         return 'a value' as never;
       },
-      learn: (_call, asked) => asked,
     },
+    rate: { learnFrom: (_call, asked) => asked },
   });
   const run = (path: Path) => held.run(path, { id: 'a' }, { deadline: 5 }, signal);
   return { run, made, checks: () => checks };

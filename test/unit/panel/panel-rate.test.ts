@@ -3,7 +3,8 @@ import type { Problem } from '../../../src/domain/problems.ts';
 import { Account } from '../../../src/panel/account.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import { PanelRate } from '../../../src/panel/panel-rate.ts';
-import type { Pause } from '../../../src/panel/scheduler/rate-limit.ts';
+import type { Pause, RateFacts } from '../../../src/panel/scheduler/rate-limit.ts';
+import type { Path } from '../../../src/panel/subjects.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const CALL = { path: 'backups', server: 'a' } as const;
@@ -17,32 +18,54 @@ function world() {
     paused: vi.fn<(pause: Pause) => void>(),
   };
   const limitChanged = vi.fn<(server?: string) => void>();
+  const pathChanged = vi.fn<(path: Path) => void>();
   const sharingChanged = vi.fn<() => void>();
-  const rate = new PanelRate({ clock, account, log, limitChanged, sharingChanged });
-  return { clock, account, log, limitChanged, rate };
+  const rate = new PanelRate({ clock, account, log, limitChanged, pathChanged, sharingChanged });
+  const { signal } = new AbortController();
+  /** A call that ends so; returns its value, or its error's message. */
+  const end = (asked: Promise<RateFacts>) =>
+    rate.learnFrom(CALL, asked, signal).catch((error: Error) => error.message);
+  const fail = () => end(Promise.reject(throttled()));
+  return { clock, account, log, limitChanged, pathChanged, rate, end, fail };
 }
 
 const throttled = () =>
   new PanelError({ cause: 'rate_limited', detail: 'too many', retryAfterMs: 7_000 }, { status: 429 });
 
 describe('the rate of a panel', () => {
-  it('is logged when a response reports another limit, and not again', () => {
-    const { rate, log } = world();
-    for (let call = 0; call < 2; call += 1)
-      expect(rate.learn(CALL, { limitPerMinute: 240 }, rate.started())).toBe(false);
+  it('is logged when a response reports another limit, and not again', async () => {
+    const { rate, log, pathChanged, end } = world();
+    for (let call = 0; call < 2; call += 1) await end(Promise.resolve({ limitPerMinute: 240 }));
     expect([rate.limit.knownLimitPerMinute, log.learned.mock.calls.length]).toEqual([240, 1]);
+    expect(pathChanged).not.toHaveBeenCalled();
   });
 
-  it('has a pause of a path from a 429 without a limit until a call succeeds, and reports both', () => {
-    const { rate, log } = world();
-    expect(rate.learn(CALL, {}, rate.started(), throttled())).toBe(true);
+  it('has a pause of a path from a 429 without a limit until a call succeeds, and reports both', async () => {
+    const { rate, log, pathChanged, end, fail } = world();
+    await fail();
     expect([rate.limit.isPaused('backups', 'b'), log.paused.mock.calls[0]?.[0]?.lengthMs]).toEqual([
       true,
       7_000,
     ]);
-    expect(rate.learn(CALL, {}, rate.started(), throttled())).toBe(false);
-    expect(rate.learn(CALL, {}, rate.started())).toBe(true);
+    await fail();
+    expect(pathChanged.mock.calls).toEqual([['backups']]);
+    await end(Promise.resolve({}));
+    expect(pathChanged.mock.calls).toEqual([['backups'], ['backups']]);
     expect(rate.limit.isPaused('backups', 'b')).toBe(false);
+  });
+
+  it('has the limit that an error reports if the panel sent it, and none of a call that is not needed', async () => {
+    const { rate, log, end } = world();
+    const refused = (fromPanel: boolean) =>
+      new PanelError({ cause: 'not_found', detail: 'none' }, { status: 404, fromPanel, limitPerMinute: 60 });
+    await end(Promise.reject(refused(false)));
+    expect(rate.limit.knownLimitPerMinute).toBeUndefined();
+    await end(Promise.reject(refused(true)));
+    expect([rate.limit.knownLimitPerMinute, log.learned.mock.calls.length]).toEqual([60, 1]);
+    const answered = vi.spyOn(rate.limit, 'answered');
+    const withdrawn = AbortSignal.abort(new Error('not needed'));
+    await rate.learnFrom(CALL, Promise.reject(withdrawn.reason), withdrawn).catch(() => undefined);
+    expect(answered).not.toHaveBeenCalled();
   });
 
   it('is that of another account once the panel uses that, and the old one is no longer watched', () => {
@@ -58,7 +81,7 @@ describe('the rate of a panel', () => {
   });
 
   it.each([
-    ['with a response', () => Promise.resolve('value'), 'value', 1],
+    ['with a response', () => Promise.resolve({ remaining: 5 }), { remaining: 5 }, 1],
     ['with an error of the panel', () => Promise.reject(throttled()), 'too many', 1],
     [
       'without a response',
@@ -67,9 +90,8 @@ describe('the rate of a panel', () => {
       0,
     ],
   ])('counts a call that ends %s, whose end is passed on', async (_what, make, expected, ended) => {
-    const { rate } = world();
-    const end = await rate.counted(rate.started(), make()).catch((error: Error) => error.message);
-    expect(end).toContain(expected);
-    expect(rate.started().own.endedBefore).toBe(ended);
+    const { account, clock, end } = world();
+    expect(await end(make())).toEqual(expected);
+    expect(account.foreign().started(clock.now()).endedBefore).toBe(ended);
   });
 });
