@@ -1,7 +1,4 @@
-/**
- * Calls that are due: thousands of timers may end at once, and take several turns of the event
- * loop.
- */
+/** Spreads the calls that are due at once over several turns of the event loop. */
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 
 /** A call that was scheduled. */
@@ -12,6 +9,7 @@ export interface DueCall {
 /** How long due calls run in one turn, in milliseconds; the last one may take longer. */
 export const TURN_MS = 5;
 
+/** Thousands of timers may end at once, such as those of a node's servers. */
 export class DueCalls {
   readonly #nextTurn: ((run: () => void) => void) | undefined;
   /** In the order in which they were due. */

@@ -9,7 +9,7 @@ import { groupLines, isGroup, type Line } from './lines.ts';
 import { LiveFleet } from './live-fleet.ts';
 import { order } from './order.ts';
 import { details, notices, summary } from './overview.tsx';
-import { isOtherProgram, PROGRAM } from './program.ts';
+import { reloadIfUpdated } from './reload-page.ts';
 import { searchField, selectSearch } from './search-field.tsx';
 import { serverKey } from './server-key.ts';
 import { Stream } from './stream.ts';
@@ -55,7 +55,7 @@ export class Page {
   }
 
   #full(full: LiveUpdate): void {
-    if (isOtherProgram(full.version)) return;
+    if (reloadIfUpdated(full.version)) return;
     const isFirst = this.#fleet === undefined;
     this.#fleet = new LiveFleet(full);
     this.#arrange();
@@ -150,7 +150,7 @@ export class Page {
         })}
         <main>{fleet !== undefined && this.#main(fleet)}</main>
         <footer class="sub">
-          {PROGRAM} {document.documentElement.dataset['version']} · <a href="-/healthy">Health</a> ·{' '}
+          gameserver-exporter {document.documentElement.dataset['version']} · <a href="-/healthy">Health</a> ·{' '}
           <a href="-/ready">Readiness</a>
         </footer>
       </>
