@@ -9,13 +9,13 @@ export const KEY_CAUSES = {
   ...causes('key', WRONG, {
     key_refused: [
       'API key rejected',
-      "The key is wrong or was deleted, or a web server or proxy in front of the panel removes the header `Authorization`, so that the panel gets no key. The panel's response is the same.",
+      'The key is wrong or was deleted, or a web server or proxy in front of the panel removes the header `Authorization`. The panel responds the same in both cases.',
       "Create a client API key in the panel (account → API credentials). Put it into `api_key` or `api_key_file`. If the panel rejects it, too, run `php artisan serve --port=8099` in the panel's folder, and on the same machine `curl -si -H 'Accept: application/json' -H 'Authorization: Bearer KEY' http://127.0.0.1:8099/api/client`. If this returns 200, the key is right, and the web server removes the header: with Apache, set `AllowOverride All` for the panel's folder `public`, or `CGIPassAuth On`.",
     ],
     key_address: [
       'API key not allowed from this address',
-      "The key's allowed addresses don't include the one under which the panel sees this machine.",
-      "Create a key that allows the exporter's address. Some panels can edit keys (account → API credentials). Behind an untrusted proxy, the panel sees the proxy's.",
+      "The key's list of allowed addresses doesn't include this machine's address.",
+      "Create a key that allows the exporter's address. Some panels can edit keys (account → API credentials). If the panel's reverse proxy isn't listed in `TRUSTED_PROXIES` or `APP_TRUSTED_PROXIES` of its .env, the panel sees the proxy's address: add the proxy.",
     ],
     application_key: [
       'application API key',

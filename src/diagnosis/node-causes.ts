@@ -60,7 +60,7 @@ export const NODE_CAUSES = {
     ],
     upgrade_headers: [
       'websocket upgrade incomplete (400)',
-      "The daemon, or a proxy in front of it, got the request without the headers that ask for a websocket: the proxy doesn't pass them on.",
+      'The request arrived without the headers that ask for a websocket, because a proxy in front of the daemon removes them.',
       'Enable websockets in the proxy in front of the node. In nginx, these are `proxy_http_version 1.1`, `proxy_set_header Upgrade $http_upgrade` and `proxy_set_header Connection "upgrade"`. Without a proxy, check the node\'s FQDN and port in the panel.',
     ],
     upgrade_refused: [
@@ -70,13 +70,13 @@ export const NODE_CAUSES = {
     ],
     node_access_rule: [
       'rejected in front of the node (403)',
-      "A proxy or firewall in front of the node rejects the request with a response of its own. The daemon's own rejection, for which the cause is `origin`, has only the text Forbidden.",
+      "A proxy or firewall in front of the node rejects the request with a response of its own. The daemon's own rejections contain only the text Forbidden, and have the cause `origin`.",
       "Check the log of the proxy or firewall in front of the node. Allow this machine's address, and the path `/api/servers/*/ws`.",
     ],
     node_challenge_page: [
       'node blocked by a firewall or bot check',
-      'A firewall or bot check in front of the node, for example that of Cloudflare, demands a browser.',
-      "Exempt this machine's address, or the node's host, from the check. In Cloudflare, that is a rule that skips the challenge, or \"DNS only\" for the node's DNS record.",
+      "A firewall or bot check in front of the node, such as Cloudflare's, accepts only browsers.",
+      "Exempt this machine's address, or the node's host, from the check. In Cloudflare, add a rule that skips the challenge, or set the node's DNS record to \"DNS only\".",
     ],
     node_cloudflare: [
       'node unreachable behind Cloudflare',

@@ -94,7 +94,7 @@ export const PANEL_CAUSES = {
     ],
     challenge_page: [
       'blocked by a firewall or bot check',
-      'A firewall or bot check in front of the panel, for example that of Cloudflare, rejects requests by programs.',
+      "A firewall or bot check in front of the panel, such as Cloudflare's, accepts only browsers.",
       "Exempt this machine's address, or `/api/client/*`, from the check.",
     ],
     access_rule: [
@@ -155,7 +155,7 @@ export const PANEL_CAUSES = {
       "Give the exporter its own account, or lower `requests_per_minute`. Alternatively, raise the panel's limit.",
     ],
     account_shared: [
-      "somebody else uses this account's calls",
+      'rate limit shared with other clients',
       "For at least ten minutes, the panel has counted more calls of the key's account than this exporter makes. Another exporter or replica, another program, or a browser uses the same account, and together they can reach the panel's rate limit.",
       'Create an account for this exporter alone, and use its key. If there are several exporters or replicas, each needs a key of another account; shards need none (`--total-shards`).',
     ],
@@ -175,9 +175,9 @@ export const PANEL_CAUSES = {
       "Raise the panel's rate limit, or `requests_per_minute` if it is lower. Alternatively, move some servers to a second entry of `panels` with another account's key, or run shards with their own keys (`key_per_shard`).",
     ],
     calls_backlog: [
-      'API calls wait',
-      'More calls wait than the rate limit carries within a minute, for example after an outage: servers get their data one after the other.',
-      "Wait until all are made; the exporter gives half of the calls to console sockets meanwhile. If it keeps happening, raise the panel's rate limit, or `requests_per_minute` if it is lower.",
+      'API call backlog',
+      'More calls are waiting than the rate limit allows in a minute, for example after an outage, so some data arrives late.',
+      "Wait: until the backlog is gone, half of the calls go to console sockets. If it keeps happening, raise the panel's rate limit, or `requests_per_minute` if it is lower.",
     ],
     listing_too_long: [
       'server list too long',

@@ -73,12 +73,12 @@ export const SERVER_CAUSES = {
       'Reinstall the server in the panel, and watch its console. Until a reinstallation succeeds, the panel reports the failure.',
     ],
     still_starting: [
-      'starting for long',
-      "The server has been starting for 15 minutes or more. Players may be on it already: its egg doesn't recognize the line that means started. Until then, it isn't running: the availability counts only `running`, and no crash is detected.",
+      'stuck starting',
+      "The server has been starting for 15 minutes or more. Players may be on it already: its egg probably doesn't recognize the line that means started. Until it is `running`, it doesn't count as available, and crashes aren't detected.",
       "Correct the egg's startup detection (`done`) in the panel's admin area. It has to match the line that the console shows once the game has started. If the game really doesn't start, its console shows why.",
     ],
     still_stopping: [
-      'stopping for long',
+      'stuck stopping',
       "The server has been stopping for five minutes or more: its game hangs, or it doesn't understand the egg's stop command.",
       "Check its console, and kill it if it hangs. If that happens each time, correct the egg's stop command in the panel's admin area.",
     ],
@@ -88,8 +88,8 @@ export const SERVER_CAUSES = {
       'The exporter retries automatically. If it keeps happening, find out what else requests console tokens.',
     ],
     too_many_handshakes: [
-      'too many connects at once',
-      "The node accepts at most 32 console sockets per address that haven't authenticated yet, by default.",
+      'too many connections at once',
+      'By default, the node accepts at most 32 unauthenticated console sockets per address.',
       "The exporter retries automatically. If it continues, raise the node's setting `unauthenticated_connections_per_ip`.",
     ],
     too_many_sockets: [
@@ -150,7 +150,7 @@ export const SERVER_CAUSES = {
   }),
   ...causes('server', QUIET, {
     query_never_answered: [
-      'never answered a query',
+      'never responded to a query',
       "The query type follows from the server's egg, and the game hasn't responded since the exporter started: it may not support queries, or they are disabled.",
       'If the game supports queries, enable them in its settings. If the type or port is another one, set `query.type` and `query.address`.',
     ],

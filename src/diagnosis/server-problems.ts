@@ -59,7 +59,7 @@ export const SERVER_PROBLEMS = {
     seenBy: BOTH,
   },
   stuck: {
-    title: 'starting or stopping for long',
+    title: 'stuck starting or stopping',
     action:
       "Players may be on it already. Check its console, and its egg's startup detection and stop command.",
     severity: 'warning',
@@ -109,8 +109,7 @@ export const SERVER_PROBLEMS = {
   },
   unclear: {
     title: 'off, not known whether it should run',
-    action:
-      'Start it if it should be running. To decide it for good, set `expect: running` or `expect: any`.',
+    action: 'Start it if it should be running. To settle this, set `expect: running` or `expect: any`.',
     severity: 'fact',
     seenBy: EXPORTER,
   },

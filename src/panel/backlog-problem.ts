@@ -14,6 +14,6 @@ export function backlogProblem(
   if (backlog === undefined || now - backlog.since < BACKLOG_MS) return undefined;
   const { calls, since } = backlog;
   const minutes = Math.ceil(calls / limitPerMinute);
-  const detail = `${calls} calls wait, and ${Number(limitPerMinute.toFixed(1))} a minute are allowed: all are made in about ${minutes} min`;
+  const detail = `${calls} calls waiting, ${Number(limitPerMinute.toFixed(1))} per minute allowed: about ${minutes} min left`;
   return { cause: 'calls_backlog', detail, since };
 }

@@ -89,7 +89,7 @@ export class ForeignCalls {
     const limit = this.allowedPerMinute(this.#limit);
     if (perMinute === undefined || since === undefined) return undefined;
     const others = `at least ${perMinute} of the account's ${limit} calls per minute`;
-    return { cause: 'account_shared', detail: `${others} aren't made by this exporter`, since };
+    return { cause: 'account_shared', detail: `${others} come from other clients`, since };
   }
 
   /** The calls per minute that a reported limit allows: 240 in a period of two minutes are 120. */

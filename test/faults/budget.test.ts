@@ -68,7 +68,7 @@ it.each([BACKLOG_ROW])('$name', async ({ cause: backlog }) => {
       expect.objectContaining({
         cause: backlog,
         detail: expect.stringMatching(
-          /^\d+ calls wait, and 8 a minute are allowed: all are made in about \d+ min$/,
+          /^\d+ calls waiting, 8 per minute allowed: about \d+ min left$/,
         ) as string,
       }),
     ]),

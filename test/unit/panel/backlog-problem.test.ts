@@ -4,7 +4,7 @@ import { backlogProblem } from '../../../src/panel/backlog-problem.ts';
 it.each([
   ['no backlog', undefined, undefined],
   ['a backlog of less than 90 s, as of a cold start', { calls: 500, since: 10_001 }, undefined],
-  ['a backlog of 90 s', { calls: 500, since: 10_000 }, '500 calls wait, and 33.3 a minute are allowed'],
+  ['a backlog of 90 s', { calls: 500, since: 10_000 }, '500 calls waiting, 33.3 per minute allowed'],
 ])('%s is a problem only after a while', (_what, backlog, detail) => {
   const problem = backlogProblem(backlog, 100 / 3, 100_000);
   expect(problem?.detail.split(':')[0]).toBe(detail);
@@ -13,5 +13,5 @@ it.each([
 });
 
 it('the minutes that a backlog takes are rounded up', () => {
-  expect(backlogProblem({ calls: 61, since: 0 }, 60, 90_000)?.detail).toMatch(/about 2 min$/);
+  expect(backlogProblem({ calls: 61, since: 0 }, 60, 90_000)?.detail).toMatch(/about 2 min left$/);
 });

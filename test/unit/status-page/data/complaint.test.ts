@@ -134,7 +134,7 @@ describe('the complaint about a server', () => {
     [
       { ...OFF, ...UNKNOWN },
       'off, not known whether it should run',
-      'Start it if it should be running. To decide it for good, set `expect: running` or `expect: any`.',
+      'Start it if it should be running. To settle this, set `expect: running` or `expect: any`.',
     ],
     [LOST, 'no data', 'Check the server and its node in the panel.'],
     [CPU_FULL, 'CPU at its limit', 'Raise its CPU limit, or reduce its load.'],
