@@ -76,7 +76,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'storage',
-    contains: 'the file that keeps what is known of the servers over a restart',
+    contains: 'the file that keeps what is known of the servers across a restart',
     mayImport: BASE,
   },
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },

@@ -46,7 +46,7 @@ export interface AppOptions {
   readonly lookUp?: LookUp;
   /** This exporter's shard of the servers; all servers if absent. */
   readonly shard?: Shard;
-  /** Keeps what is known of the servers over a restart; if absent, nothing is kept. */
+  /** Keeps what is known of the servers across a restart; if absent, nothing is kept. */
   readonly state?: StateKeeper | undefined;
   /** Reads the configuration again; without it, reloading is not possible. */
   readonly load?: () => Promise<LoadResult>;

@@ -18,7 +18,7 @@ export function panelWarnings(panel: PanelConfig): readonly string[] {
 }
 
 const NEVER_EXPECTED =
-  'expect is any for every server, so no alert fires when one stops: set it to running or auto for servers that should run';
+  '`expect` is `any` for every server, so no alert fires when one stops: set it to `running` or `auto` for servers that should run';
 
 /**
  * Whether no server of the panel can ever be expected to run, so that no alert fires when one
@@ -41,7 +41,7 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
   if (unreached === 0) return [];
   const which = unreached === 1 ? 'the last rule' : `the last ${unreached} rules`;
   return [
-    `${which} of discover.expect ${unreached === 1 ? 'is' : 'are'} never reached, because rule ${matchesAll + 1} matches every server: move that rule to the end`,
+    `${which} of \`discover.expect\` ${unreached === 1 ? 'has' : 'have'} no effect, because rule ${matchesAll + 1} matches every server: move that rule to the end`,
   ];
 }
 
@@ -78,7 +78,7 @@ export async function readableByAll(files: readonly SecretFile[]): Promise<reado
       if (!isReadableByAll(mode)) return [];
       const octal = mode.toString(8).padStart(4, '0');
       return [
-        `${place}: all users of this machine can read the file ${quote(shown)} (mode ${octal}): run chmod o-rwx ${shown}`,
+        `${place}: all users of this machine can read the file ${quote(shown)} (mode ${octal}): run \`chmod o-rwx ${shown}\``,
       ];
     }),
   );

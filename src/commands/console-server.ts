@@ -61,7 +61,7 @@ async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isO
   const chosen = mayList ? chooseServer(servers, wanted) : undefined;
   if (chosen !== undefined) return chosen;
   const names =
-    servers.length === 0 ? 'it lists none' : `servers: ${listNames(servers.map((one) => one.target))}`;
+    servers.length === 0 ? 'it contains none' : `servers: ${listNames(servers.map((one) => one.target))}`;
   const advice = `; your own key is sent only to a panel that you select: add --panel <name> (panels: ${listNames(panels)})`;
   throw new CommandFailure(
     `no server "${printable(wanted)}" in the configuration (${names})${mayList ? '' : advice}`,

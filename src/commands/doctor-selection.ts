@@ -69,7 +69,7 @@ export function withServer(report: DoctorReport, server: string): DoctorReport |
   const unread = panels.filter(({ problems, isListRead }) => !isListRead || problems.some(mayHideServers));
   if (unread.length > 0) return { ...report, panels: unread };
   const known = panels.flatMap(({ listedNames }) => listedNames);
-  return `no server "${server}" in the configuration, or in what the account may see (${advice(server, known)}panels: ${listed(
+  return `no server "${server}" in the configuration, or among the account's servers (${advice(server, known)}panels: ${listed(
     panels.map(({ name }) => name),
     LISTED,
   )})`;

@@ -107,7 +107,7 @@ export async function readUrl(
   }
 }
 
-const OTHER_URL = 'URL of the panel; empty for the previous URL';
+const OTHER_URL = 'URL of the panel (leave empty to keep the previous one)';
 const CLEAR_TEXT = 'http sends the API key through the network in clear text. Use it anyway?';
 
 /** An address without a scheme defaults to https, as in a browser. */
@@ -163,7 +163,7 @@ export async function readKey(
   }
   const where = previous === undefined ? ' (in the panel: account → API credentials)' : '';
   const answer = await asker?.hidden({
-    text: `Client API key${where}, not echoed${previous === undefined ? '' : '; empty for the previous key'}`,
+    text: `Client API key${where}, not echoed${previous === undefined ? '' : ' (leave empty to keep the previous one)'}`,
     example: '',
     validate: (text) =>
       text.trim() === '' && previous !== undefined ? undefined : apiKeyProblem(text.trim()),
@@ -203,7 +203,7 @@ export async function otherAnswers(
   const isAsked = flags.url === undefined || asksForKey(flags);
   if (asker === undefined || !isAsked) throw new CommandFailure('nothing was written');
   explain(
-    'Nothing was written. Correct your answers, or press Ctrl-C to cancel. For settings that init has no question for, copy config.example.yaml and edit the copy.',
+    "Nothing was written. Correct your answers, or press Ctrl-C to cancel. For settings that init doesn't ask for, edit a copy of config.example.yaml.",
   );
   // If the problem is the key, the address is right, and only another key can help.
   const keepsUrl = CAUSES[cause].scope === 'key' && asksForKey(flags);

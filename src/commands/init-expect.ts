@@ -28,9 +28,9 @@ export async function alwaysRunning<Listed extends Server>(
 ): Promise<readonly Listed[]> {
   if (asker === undefined || servers.length === 0) return [];
   const answer = await asker.select(ALWAYS, [
-    ...(servers.length <= mostAsked ? [['now', 'all that run now'] as const] : []),
+    ...(servers.length <= mostAsked ? [['now', 'all servers that are running now'] as const] : []),
     ...(servers.length <= MOST_CHOSEN ? [['choose', 'choose'] as const] : []),
-    ['later', 'decide later: each server, from when it was seen running until somebody stops it'] as const,
+    ['later', 'decide later: each server, once it has been seen running, until somebody stops it'] as const,
   ]);
   if (answer === 'choose') {
     const chosen = await asker.choose(
@@ -71,7 +71,7 @@ export function expectLines(servers: readonly Server[]): readonly string[] {
   if (servers.length === 0) return [];
   return [
     'expect:',
-    '  # These should always run; any other from when it was seen running until somebody stops it.',
+    '  # These should always run; any other once it has been seen running, until somebody stops it.',
     '  - match:',
     '      id:',
     ...servers.map(({ identifier, name }) => `        - ${quoted(identifier)} # ${printable(name)}`),

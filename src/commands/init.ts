@@ -75,9 +75,9 @@ export function initCommand(): Command {
 In a terminal, init asks for what is not set by a flag, and does not echo the
 key. It writes nothing unless the panel accepts the key. The configuration
 discovers every server that the key's account can access (discover: true), or
-all servers of the panel if the account is an administrator's who has none. In a
-terminal, init also asks which servers should always run (expect), and whether to
-count players (query: auto). Only you can read the files.
+every server of the panel if the account is an administrator's and has none of its
+own. In a terminal, init also asks which servers should always run (expect), and
+whether to count players (query: auto). Only you can read the files.
 
 Examples:
   $ gameserver-exporter init
@@ -170,7 +170,7 @@ async function chooseServers(
   if (own.servers.length === 0 && own.account?.isAdmin === true) {
     const all = await look(panel, 'admin-all', signal);
     const { length } = all.servers;
-    const question = `The account has no servers, but is an administrator's. Monitor all ${length} servers of the panel?`;
+    const question = `The account is an administrator's, and has no servers of its own. Monitor all ${length} servers of the panel?`;
     if (all.problem === undefined && length > 0 && (await asker?.confirms(question)) !== false) {
       discover.push('type: admin-all');
       seen = all;
@@ -178,7 +178,7 @@ async function chooseServers(
   }
   const always = await chooseExpected(panel, seen, { asker, signal, note });
   const known = seen.servers.filter(({ egg = '' }) => typeOfEgg(egg) !== undefined).length;
-  const question = `Count players? The games of ${known} of ${seen.servers.length} servers are queried every 30 seconds.`;
+  const question = `Count players? This queries the games of ${known} of ${seen.servers.length} servers every 30 seconds.`;
   if (known > 0 && (await asker?.confirms(question)) === true) discover.push('query: auto');
   return { discover: [...discover, ...expectLines(always)], seen };
 }

@@ -91,7 +91,7 @@ async function withDeadline(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new Error(`not stopped within ${STOP_DEADLINE_MS} ms`)),
+      () => reject(new Error(`not stopped within ${STOP_DEADLINE_MS / 1_000} s`)),
       STOP_DEADLINE_MS,
     );
   });

@@ -63,7 +63,7 @@ export interface StorageFlag {
 export function storagePathOption(): Option {
   return new Option(
     '--storage.path <folder>',
-    'folder in which the state of the servers is kept over a restart (empty: nothing is kept)',
+    'folder that keeps the state of the servers across restarts (empty: no state is kept)',
   ).default('data');
 }
 

@@ -112,20 +112,20 @@ const labelRules = z
     examples: [{ team: 'games' }, [{ match: { name: ['vip-*'] }, labels: { importance: 'high' } }]],
   })
   .describe(
-    'Additional labels on every series of these servers: a map, or a list of rules, of which the first that matches applies.',
+    'Additional labels on every series of these servers: a map, or a list of rules. The first matching rule applies.',
   );
 
 /** `discover` of a panel: true, or which of the servers in its server list are monitored. */
 export const discover = orSwitch(
   settings('true, false or a map such as { type: owner }', {
     type: optional(oneOf(LISTING_TYPES), 'owner').describe(
-      "owner: servers that the key's account owns. admin: servers of other users, which the account sees only because it is an administrator's. admin-all: every server of the panel, for an administrator's key. Default: those that the account owns or was invited to.",
+      "owner: servers that the key's account owns. admin: servers of other users, which the account sees only because it is an administrator's. admin-all: every server of the panel, for an administrator's key. Default: servers that the account owns or was invited to.",
     ),
     intervalMs: byDefault('5m', duration('1m', 'reading it takes one call per hundred servers')).describe(
       'How often the server list is read: one call per hundred servers. At least 1m.',
     ),
     maxServers: byDefault(DEFAULT_MAX_SERVERS, count()).describe(
-      'The maximum number of discovered servers, not counting entries in `servers`. Those beyond it are reported.',
+      'The maximum number of discovered servers, not counting entries in `servers`. Further servers are only reported.',
     ),
     include: match().prefault({}).describe('Monitor only servers that match all given keys.'),
     exclude: match()
@@ -149,7 +149,7 @@ export const discover = orSwitch(
         type: ['array', 'string'],
         default: [],
         description:
-          'How [player counts](players.md) are queried: `auto` (every server whose egg is a known game) or a list of rules, of which the first that matches applies.',
+          'How [player counts](players.md) are queried: `auto` (every server whose egg is a known game) or a list of rules. The first matching rule applies.',
       }),
     labels: labelRules,
     mode: mode(),

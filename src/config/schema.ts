@@ -118,10 +118,10 @@ const tlsConfig = settings('a map of TLS settings', TLS_SHAPE).transform(
 
 const nodes = settings('a map with api_key_file', {
   apiKeyFile: withExamples(
-    keyFile(keyTextProblem, 'save it in a file, and name that here'),
+    keyFile(keyTextProblem, 'save it in a file, and set this to the path of the file'),
     '/run/secrets/panel-nodes-key',
   ).describe(
-    "A file that contains only a key for the panel's application API that may read nodes. Such a key can read more than the exporter needs ([security](security.md#a-key-for-nodes)).",
+    'A file that contains only an application API key with permission to read nodes. Such a key can read more than the exporter needs ([security](security.md#a-key-for-nodes)).',
   ),
   intervalMs: byDefault('5m', duration('1m', 'the application API has a rate limit')).describe(
     'How often the nodes are read. At least 1m.',
@@ -136,9 +136,7 @@ const SHORTEST_STALENESS = '20s';
 
 /** APIs that several panels have, although each is named after one of them. */
 const APIS_OF_SEVERAL = DIALECT_FACTS.filter(({ panels }) => panels.length > 1)
-  .map(
-    ({ name: api, panels }) => `${api} is also that of ${panels.slice(1).join(', ')} and compatible panels`,
-  )
+  .map(({ name: api, panels }) => `${api} also covers ${panels.slice(1).join(', ')} and compatible panels`)
   .join(', ');
 
 const PANEL_SHAPE = {
@@ -215,13 +213,13 @@ const PANEL_SHAPE = {
     'http or https proxy for API calls and sockets, with `user:password@` if it requires them. Default: from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), but none for this machine.',
   ),
   discover: discover.describe(
-    'Monitor the servers that the panel lists, and follow changes: all of them, or those that a map selects. Entries in `servers` take precedence. Default: false.',
+    'Monitor the servers that the panel lists, and follow changes: true for all, or a map that selects some. Entries in `servers` take precedence. Default: false.',
   ),
   limitsFromListing: byDefault(true, flag()).describe(
     'Read node, egg, limits and states such as suspended of the entries in `servers` from the server list. With `discover`, it is read anyway.',
   ),
   daemon: optional(oneOf(DAEMONS), DAEMONS[0]).describe(
-    `With \`limits_from_listing: false\` on ${panelsWith(({ daemons }) => daemons.length > 0)}: the daemon of the nodes, which its paths contain. Default: from the server list.`,
+    `With \`limits_from_listing: false\` on ${panelsWith(({ daemons }) => daemons.length > 0)}: the nodes' daemon, which is part of API paths. Default: from the server list.`,
   ),
   backups: perServer(
     "How often each server's backups are read, in addition to the end of each backup. At least 10m.",

@@ -276,7 +276,7 @@ export class ConsoleRun {
     this.#screen.note(this.#hasConnected ? 'reconnected' : `connected to ${this.#name} on panel ${panel}`);
     if (!this.#hasConnected && this.#plan.for !== undefined) {
       const cancel = clock.schedule(this.#plan.for, () => {
-        if (!this.#isDone) this.#fail('time is up, but not everything was done');
+        if (!this.#isDone) this.#fail('the time limit of --for was reached before everything was done');
         this.end();
       });
       this.#ending.signal.addEventListener('abort', cancel);

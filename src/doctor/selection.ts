@@ -104,12 +104,12 @@ function notQueried(selected: readonly Selected[]): readonly Counted[] {
 
 function placeText(target: ServerTarget): string {
   const place = queryPlace(target);
-  if ('cause' in place) return `nowhere: ${place.detail}`;
+  if ('cause' in place) return `no address: ${place.detail}`;
   const { query, address, namedPort } = target;
   if (place.isQueryPort) return 'host and port of query.address';
   const listed = address === undefined ? "the node's address" : 'the default allocation';
   const host = query?.address === undefined ? listed : 'the host of query.address';
-  return namedPort === undefined ? host : `${host}, at the port that a variable contains`;
+  return namedPort === undefined ? host : `${host}, with the port from a server variable`;
 }
 
 function unmatchedPatterns(

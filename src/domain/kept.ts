@@ -1,4 +1,4 @@
-// What is kept of a server over a restart of the exporter, as plain data.
+// What is kept of a server across a restart of the exporter, as plain data.
 
 import type { ServerState } from './power-states.ts';
 import type { SampleSource } from './sample.ts';

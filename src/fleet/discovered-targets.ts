@@ -81,14 +81,14 @@ function findListed({ uuid }: ServerTarget, twins: readonly ListedServer[] = [])
 /** Why servers of the server list that should be monitored are not. */
 export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTargets>, maxServers: number) {
   const reasons = [
-    ['listing_too_long', leftOut, `max_servers: ${maxServers}`],
+    ['listing_too_long', leftOut, `beyond \`max_servers: ${maxServers}\``],
     ['same_identifier', ambiguous, 'another UUID begins with the same 8 characters'],
   ] as const;
   return reasons.flatMap(([cause, servers, why]): readonly Problem[] => {
     const printedName = ({ name, uuid }: ListedServer) =>
       cause === 'same_identifier' ? `${name} (${uuid})` : name;
     const names = servers.slice(0, NAMES_SHOWN).map(printedName);
-    const detail = `${counted(servers.length, 'server')} left out (${why}); first: ${names.join(', ')}`;
+    const detail = `${counted(servers.length, 'server')} not monitored (${why}); first: ${names.join(', ')}`;
     return servers.length === 0 ? [] : [{ cause, detail }];
   });
 }

@@ -80,7 +80,7 @@ function emptyProblem(listed: number, problem: Error | undefined): Problem | und
   if (problem !== undefined) return undefined;
   if (listed === 0) return { cause: 'nothing_listed', detail: 'the server list is empty' };
   const which = listed === 1 ? 'the only listed server' : `all ${listed} listed servers`;
-  return { cause: 'all_excluded', detail: `discover excludes ${which}` };
+  return { cause: 'all_excluded', detail: `\`discover\` excludes ${which}` };
 }
 
 /** Did the last walk miss servers, so that another walk should tell whether they are gone? */

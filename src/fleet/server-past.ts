@@ -1,4 +1,4 @@
-// The history of a server, continued over a restart of the exporter.
+// The history of a server, continued across a restart of the exporter.
 
 import type { KeptServer } from '../domain/kept.ts';
 import { ServerHistory } from './server-history.ts';

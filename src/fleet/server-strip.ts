@@ -10,7 +10,7 @@ import { packSteps, unpackSteps } from './strip-steps.ts';
 const STRIP_STEP_MS = 120_000;
 
 /**
- * The rings of the two hours that are kept over a restart: those of the known states, and of the
+ * The rings of the two hours that are kept across a restart: those of the known states, and of the
  * time at the CPU limit.
  */
 const KEPT_RINGS = Array.from({ length: SATURATED }, (_, index) => index + 1);

@@ -132,7 +132,7 @@ function reloadProblem(c: Context, { reload, reloadHosts = [] }: RouteDependenci
   if (isFromAnotherSite((name) => c.req.header(name))) return 'Rejected: cross-site request.';
   return isReloadHost(c.req.header('Host'), reloadHosts)
     ? undefined
-    : "Rejected: the Host header is not an IP address, localhost or a name of this machine: set --web.external-url to the exporter's own URL.";
+    : "Rejected: the Host header is not an IP address, localhost or a name of this machine. Set --web.external-url to the exporter's own URL.";
 }
 
 /** The maximum number of histories per request: more than the rows of any screen. */

@@ -38,7 +38,7 @@ export function collectEventLoopDelays(registry: Registry): void {
   const gauges = Object.entries(VALUES).map(([name, [what, read]]) => {
     const gauge = `nodejs_eventloop_lag_${name}_seconds`;
     registry.removeSingleMetric(gauge);
-    const help = `The ${what} of the event loop's delays since the last scrape, looked at every ${EVERY_MS} ms.`;
+    const help = `The ${what} of the event loop's delays since the last scrape, sampled every ${EVERY_MS} ms.`;
     return { read, gauge: new Gauge({ name: gauge, help, registers: [registry] }) };
   });
   const first = gauges[0]?.gauge as Gauge & { collect: () => void };

@@ -35,12 +35,12 @@ export function parseBody({ contentEncoding, text }: Reply): unknown {
     );
   }
   if (hasTooManyParts(text)) {
-    throw new ShapeError(`expected a response with at most ${MAX_PARTS} members, objects or arrays`);
+    throw new ShapeError(`expected a response of at most ${MAX_PARTS} JSON values`);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new NotJsonError(isMarkup(text) ? 'the body is a page, not JSON' : 'the body is not JSON');
+    throw new NotJsonError(isMarkup(text) ? 'the body is a web page, not JSON' : 'the body is not JSON');
   }
 }
 

@@ -134,7 +134,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
       return code === OWN_CODES.deadline
         ? `no response from ${host} within ${timeoutMs / 1_000} s`
         : `no response from ${host}: ${named}`;
-    if (kind === 'protocol') return `the response of ${host} can't be read: ${named}`;
+    if (kind === 'protocol') return `the response from ${host} can't be read: ${named}`;
     // It may have been open for long, and part of the response may have arrived.
     if (kind === 'cut') return `the connection to ${host} was closed (${code})`;
     if (kind === 'refused') return named;

@@ -33,7 +33,9 @@ const withScheme = (address: string) => (address.includes('://') ? address : `ht
 function readProxy(text: string, setting: string): Proxy {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw proxyError(`${setting} is not a proxy's address: expected the form http://proxy.example.com:3128`);
+    throw proxyError(
+      `\`${setting}\` is not the URL of a proxy: expected the form http://proxy.example.com:3128`,
+    );
   for (const secret of urlSecrets(url)) KNOWN_SECRETS.add(secret);
   const { user, password, login } = urlCredentials(url);
   const authorization = user + password === '' ? undefined : `Basic ${login}`;

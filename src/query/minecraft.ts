@@ -22,7 +22,7 @@ export const queryJava: AskProtocol = async (network, { hostname, port }) => {
     readonly version?: { readonly name?: unknown };
   };
   if (players !== undefined) return { players: players.online, maxPlayers: players.max };
-  if (typeof version?.name !== 'string') throw new QueryError('the response is no status');
+  if (typeof version?.name !== 'string') throw new QueryError("the response isn't a server status");
   return { isHidden: true };
 };
 

@@ -27,7 +27,7 @@ export class Outbox {
   /** Throws if too many frames are waiting. */
   send(frame: string): void {
     if (this.#waiting.length >= MAX_WAITING) {
-      throw new Error(`expected at most ${MAX_WAITING} frames waiting for one socket; send more slowly`);
+      throw new Error(`more than ${MAX_WAITING} messages are waiting for this socket; send more slowly`);
     }
     this.#waiting.push(frame);
     if (this.#cancel === undefined) this.#pump();

@@ -175,7 +175,7 @@ export class StateKeeper {
     if (age < -SET_BACK_MS) {
       log.warn(
         fields,
-        `state in ${this.#file} is from ${formatDuration(Math.round(-age / 1_000) * 1_000)} in the future: using it as if it were from now; check the system clock`,
+        `state in ${this.#file} is dated ${formatDuration(Math.round(-age / 1_000) * 1_000)} in the future: using it as current; check the system clock`,
       );
     } else {
       log.info(fields, `continuing with the state of ${counted(servers.length, 'server')} in ${this.#file}`);
@@ -196,7 +196,7 @@ export class StateKeeper {
       problem === 'damaged'
         ? 'check the disk if this happens again'
         : 'to use it, install the version of the exporter that wrote it, and rename it back';
-    const where = isAside ? `; it is now ${other}` : '';
+    const where = isAside ? `, renamed to ${other}` : '';
     log.warn(
       { file: this.#file },
       `state file ${this.#file} is ${problem}: starting without it${where}; ${advice}`,
@@ -207,14 +207,17 @@ export class StateKeeper {
     if (reason === this.#problem) return;
     this.#problem = reason;
     const { log, folder } = this.#options;
-    log.warn({ folder }, `state can't be kept in ${folder}: ${reason}, so a restart forgets it; ${advice}`);
+    log.warn(
+      { folder },
+      `the servers' state can't be kept in ${folder}: ${reason}, so a restart loses it; ${advice}`,
+    );
   }
 
   #works(): void {
     if (this.#problem === undefined) return;
     this.#problem = undefined;
     const { log, folder } = this.#options;
-    log.info({ folder }, `state is kept in ${folder} again`);
+    log.info({ folder }, `the servers' state is kept in ${folder} again`);
   }
 }
 

@@ -108,7 +108,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   EACCES: DENIED,
   EPERM: DENIED,
-  EAGAIN: `no end of its data within ${PIPE_WAIT_MS / 1_000} s; close the other end of the pipe, or name an ordinary file`,
+  EAGAIN: `its data doesn't end within ${PIPE_WAIT_MS / 1_000} s; close the other end of the pipe, or name an ordinary file`,
   ERR_ENCODING_INVALID_ENCODED_DATA: 'not UTF-8 text; save it as UTF-8',
 };
 

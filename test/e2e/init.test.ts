@@ -299,7 +299,7 @@ describe.runIf(hasTerminal)('init in a terminal', () => {
       `    discover:
       query: auto
       expect:
-        # These should always run; any other from when it was seen running until somebody stops it.
+        # These should always run; any other once it has been seen running, until somebody stops it.
         - match:
             id:
 ${ids.join('')}`,
@@ -312,8 +312,8 @@ ${ids.join('')}`,
     await terminal.type('URL of the panel', `${panel.url}/panel\r`);
     await terminal.type('Client API key', `${panel.apiKey}\r`);
     await terminal.type('press Ctrl-C to cancel.', '');
-    await terminal.type('empty for the previous URL', `${panel.url}\r`);
-    await terminal.type('empty for the previous key', '\r');
+    await terminal.type('URL of the panel (leave empty to keep the previous one)', `${panel.url}\r`);
+    await terminal.type('not echoed (leave empty to keep the previous one)', '\r');
     await terminal.type(ALWAYS, LAST);
     await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
@@ -329,11 +329,11 @@ ${ids.join('')}`,
     await terminal.type('URL of the panel', `${panel.url}\r`);
     await terminal.type('Client API key', 'ptlc_TopSecretKeyThatIsWrong\r');
     await terminal.type('press Ctrl-C to cancel.', '');
-    await terminal.type('empty for the previous key', `${panel.apiKey}\r`);
+    await terminal.type('not echoed (leave empty to keep the previous one)', `${panel.apiKey}\r`);
     await terminal.type(ALWAYS, LAST);
     await terminal.type('Count players?', '\r');
     expect(await terminal.ended).toBe(0);
-    expect(terminal.output).not.toContain('empty for the previous URL');
+    expect(terminal.output).not.toContain('URL of the panel (leave empty');
     expect(await readFile(join(folder, 'config.yaml'), 'utf8')).toContain(`url: ${panel.url}\n`);
   });
 

@@ -21,7 +21,7 @@ describe('an invalid proxy in the environment', () => {
       const program = runProgram(args, { env: { HTTPS_PROXY: address } });
       const { code } = await program.ended;
       const form = 'expected the form http://proxy.example.com:3128';
-      const line = `error: HTTPS_PROXY is not a proxy's address: ${form}\n`;
+      const line = `error: \`HTTPS_PROXY\` is not the URL of a proxy: ${form}\n`;
       expect({ code, stdout: program.stdout, stderr: program.stderr }).toEqual({
         code: 1,
         stdout: '',

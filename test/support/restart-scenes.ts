@@ -21,7 +21,7 @@ interface After {
   readonly counted?: Readonly<Record<string, number>>;
 }
 
-/** One server over a restart of the exporter. */
+/** One server across a restart of the exporter. */
 interface Scene {
   readonly name: string;
   readonly profile?: 'steady' | 'offline';

@@ -6,7 +6,7 @@ const TLS: KeyPath = ['tls_server_config'];
 const HTTP: KeyPath = ['http_server_config'];
 const USERS: KeyPath = ['basic_auth_users'];
 
-const NOT_IGNORED = 'not supported, and ignoring it would allow what it excludes';
+const NOT_IGNORED = 'not supported, and ignoring it would be less secure';
 
 /**
  * Rejected settings of `tls_server_config`: ignoring one would allow what it excludes, or its value
@@ -15,16 +15,16 @@ const NOT_IGNORED = 'not supported, and ignoring it would allow what it excludes
 const REJECTED: Readonly<Record<string, string>> = {
   cert: 'not supported: name a file with the certificate in `cert_file`',
   key: 'not supported: name a file with the private key in `key_file`',
-  client_ca: 'not supported: name a file with it in client_ca_file',
+  client_ca: 'not supported: name a file with it in `client_ca_file`',
   client_allowed_sans: `${NOT_IGNORED}: use a CA that signs only the clients of this exporter`,
-  cipher_suites: `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set min_version: TLS13`,
+  cipher_suites: `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set \`min_version: TLS13\``,
   curve_preferences: `${NOT_IGNORED}: remove it to use the curves of Node.js`,
 };
 
 const NO_USERS =
   'expected at least one username with a bcrypt hash: an empty section would disable authentication; to disable it on purpose, remove the section';
 const NOTHING =
-  'expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; add settings, or start without --web.config.file';
+  'expected `tls_server_config`, `basic_auth_users` or other settings: an empty web configuration protects nothing; add settings, or start without --web.config.file';
 const COLON =
   'expected a username without a colon, because clients send a colon between username and password';
 const NO_TYPE =
@@ -55,11 +55,11 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   // Go would verify clients against the public CAs, and so admit anyone with a certificate for any
   // web site.
   if (ca === undefined && (type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert')) {
-    const message = "expected client_ca_file as well: the CA that signs your clients' certificates";
+    const message = "expected `client_ca_file` as well, with the CA that signs your clients' certificates";
     add([...TLS, 'client_auth_type'], message, 'value');
   }
   if (tls['min_version'] === 'TLS13' && tls['max_version'] === 'TLS12') {
-    add([...TLS, 'max_version'], 'expected min_version or a later version', 'value');
+    add([...TLS, 'max_version'], 'expected `min_version` or a later version', 'value');
   }
   return problems;
 }
@@ -101,7 +101,7 @@ export function findWarnings(shape: WebConfigShape): readonly SettingProblem[] {
   warn(
     tls === undefined && Object.keys(users).length > 0,
     USERS,
-    'passwords are sent in clear text, because there is no tls_server_config',
+    'passwords are sent in clear text, because there is no `tls_server_config`',
   );
   return warnings;
 }

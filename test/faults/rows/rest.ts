@@ -122,13 +122,13 @@ const OTHERS: readonly {
   {
     what: 'an HTML page instead of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title>' },
-    log: /the body is a page, not JSON: \\"Panel/,
+    log: /the body is a web page, not JSON: \\"Panel/,
     cause: 'bad_answer',
   },
   {
     what: 'a login page instead of JSON',
     fault: { kind: 'garbage', body: '<!doctype html><title>Panel</title><form>' },
-    log: /the body is a page, not JSON: \\"Panel/,
+    log: /the body is a web page, not JSON: \\"Panel/,
     cause: 'login_page',
   },
   {

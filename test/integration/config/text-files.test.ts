@@ -79,7 +79,7 @@ describe('a file that a user named', () => {
     expect(await readTextFile(file, API_KEY_FILE)).toEqual({
       ok: false,
       problem:
-        "can't be read: no end of its data within 5 s; close the other end of the pipe, or name an ordinary file",
+        "can't be read: its data doesn't end within 5 s; close the other end of the pipe, or name an ordinary file",
     });
   });
 });

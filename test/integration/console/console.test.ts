@@ -152,7 +152,7 @@ describe('a console', () => {
     expect(await (await stage.open({ readsInput: true, for: 3_000 })).outcome).toEqual({ code: 0 });
     const many = await stage.open({ send: Array.from({ length: 60 }, () => 'list'), for: 3_000 });
     expect(await many.outcome).toEqual({ code: 1 });
-    expect(many.notes).toContain('time is up, but not everything was done');
+    expect(many.notes).toContain('the time limit of --for was reached before everything was done');
   });
 
   it('ends if the server is deleted or suspended', async () => {

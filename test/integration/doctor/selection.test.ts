@@ -48,7 +48,7 @@ describe('what the rules of discover select', () => {
     const none = await withDiscover('discover: { exclude: { name: ["*"] } }');
     expect(none.panels[0]?.selection).toMatchObject({ listed: 5, monitored: 0 });
     expect(foundProblems(none)).toMatchObject([
-      { cause: 'all_excluded', detail: 'discover excludes all 5 listed servers' },
+      { cause: 'all_excluded', detail: '`discover` excludes all 5 listed servers' },
     ]);
   });
 
@@ -89,16 +89,16 @@ describe('what the rules of discover select', () => {
     const report = await withDiscover(`discover: { include: { name: ${names} }, query: auto }`);
     expect(reportText(report)).toContain(`
   SERVERS  QUERIED AT
-  1        nowhere: the server list has no default allocation
+  1        no address: the server list has no default allocation
   2        the default allocation
-  1        the default allocation, at the port that a variable contains
+  1        the default allocation, with the port from a server variable
   1        the node's address
 `);
     const ruled = '[{ match: {}, type: rust, address: 203.0.113.8 }]';
     const hosted = await selectionWith(`discover: { include: { name: [plain-1, named] }, query: ${ruled} }`);
     expect(hosted?.queried_at).toEqual([
       { description: 'the host of query.address', servers: 1 },
-      { description: 'the host of query.address, at the port that a variable contains', servers: 1 },
+      { description: 'the host of query.address, with the port from a server variable', servers: 1 },
     ]);
   });
 

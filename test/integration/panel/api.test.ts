@@ -295,7 +295,7 @@ describe('an unusable successful response', () => {
       count = 200_001;
       const error = await failureOf(read());
       expect(error.problem.cause).toBe('bad_answer');
-      expect(error.message).toContain('at most 200000 members, objects or arrays');
+      expect(error.message).toContain('at most 200000 JSON values');
     },
   );
 });

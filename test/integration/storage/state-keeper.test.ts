@@ -147,7 +147,7 @@ describe('a second exporter with the same path', () => {
     const first = await open();
     const second = await open();
     expect(warnings()).toEqual([
-      `state can't be kept in ${folder}: another exporter uses it, so a restart forgets it; give each exporter its own --storage.path, or turn this off with --storage.path= (empty)`,
+      `the servers' state can't be kept in ${folder}: another exporter uses it, so a restart loses it; give each exporter its own --storage.path, or turn this off with --storage.path= (empty)`,
     ]);
     expect(second.take(target({ id: ID }))).toBeDefined();
     second.start(source(server({ seenAt: 7 })));
@@ -161,7 +161,10 @@ describe('a second exporter with the same path', () => {
     });
     expect(warnings()).toHaveLength(1);
     await eventually(() =>
-      expect(log.lines.at(-1)).toMatchObject({ level: 'info', message: `state is kept in ${folder} again` }),
+      expect(log.lines.at(-1)).toMatchObject({
+        level: 'info',
+        message: `the servers' state is kept in ${folder} again`,
+      }),
     );
   });
 });
@@ -179,7 +182,7 @@ describe('a file that cannot be read', () => {
       const keeper = await open();
       expect(keeper.take(target({ id: ID }))).toBeUndefined();
       expect(warnings()).toHaveLength(1);
-      expect(warnings()[0]).toContain(`; it is now ${file()}.${suffix}; `);
+      expect(warnings()[0]).toContain(`, renamed to ${file()}.${suffix}; `);
       expect(await readFile(`${file()}.${suffix}`, 'utf8')).toBe(text());
       keeper.start(source(server()));
       await keeper.stop();
@@ -210,7 +213,7 @@ describe('a folder that cannot be written', () => {
     await clock.advance(2 * MINUTE);
     await keeper.stop();
     expect(warnings()).toEqual([
-      `state can't be kept in ${join(parent, 'data')}: a part of the path is a file, so a restart forgets it; set --storage.path to a folder that the exporter can write, or turn this off with --storage.path= (empty)`,
+      `the servers' state can't be kept in ${join(parent, 'data')}: a part of the path is a file, so a restart loses it; set --storage.path to a folder that the exporter can write, or turn this off with --storage.path= (empty)`,
     ]);
   });
 
@@ -225,7 +228,7 @@ describe('a folder that cannot be written', () => {
     expect(await readFile(file(), 'utf8')).toBe(before);
     await eventually(async () => {
       await clock.advance(MINUTE);
-      expect(log.lines.at(-1)?.message).toBe(`state is kept in ${folder} again`);
+      expect(log.lines.at(-1)?.message).toBe(`the servers' state is kept in ${folder} again`);
     });
     expect(warnings()).toHaveLength(1);
   });
@@ -236,7 +239,7 @@ describe('a system clock that was set back', () => {
     await put([...stateText([server({ seenAt: clock.toUnixMs(clock.now()) + 3_600_000 })])].join(''));
     const keeper = await open();
     expect(warnings()).toEqual([
-      `state in ${file()} is from 1h in the future: using it as if it were from now; check the system clock`,
+      `state in ${file()} is dated 1h in the future: using it as current; check the system clock`,
     ]);
     expect(keeper.take(target({ id: ID }))).toBeDefined();
   });

@@ -171,7 +171,7 @@ test.each([
   expect(err === '').toBe(!warned);
   if (warned)
     expect(err).toMatch(
-      /^warning: \/config\.yaml: panel main: expect is any for every server, so no alert fires when one stops/,
+      /^warning: \/config\.yaml: panel main: `expect` is `any` for every server, so no alert fires when one stops/,
     );
 });
 
@@ -206,7 +206,7 @@ test.each([
   [
     'a rule after one that matches every server',
     'discover: { expect: [{ match: {}, state: auto }, { match: { name: [a] } }] }',
-    /the last rule of discover\.expect is never reached, because rule 1 matches every server: move that rule to the end/,
+    /the last rule of `discover\.expect` has no effect, because rule 1 matches every server: move that rule to the end/,
   ],
 ])('warns about %s', async (_title, more, expected) => {
   const { err, exitCode } = await check(panel(more));
@@ -225,7 +225,7 @@ test.each([
   expect(err).toBe(
     shown === undefined
       ? ''
-      : `warning: /config.yaml:5:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): run chmod o-rwx key\n`,
+      : `warning: /config.yaml:5:19: panels[0].api_key_file: all users of this machine can read the file "key" (${shown}): run \`chmod o-rwx key\`\n`,
   );
 });
 
@@ -246,7 +246,7 @@ test.each([
     expect(err).toBe(
       shown === undefined
         ? ''
-        : `warning: /config.yaml: panels[0].api_key: all users of this machine can read the file "/config.yaml" (${shown}): run chmod o-rwx /config.yaml\n`,
+        : `warning: /config.yaml: panels[0].api_key: all users of this machine can read the file "/config.yaml" (${shown}): run \`chmod o-rwx /config.yaml\`\n`,
     );
   },
 );

@@ -102,7 +102,7 @@ describe('a server that was looked up in server lists', () => {
     [
       'is on none of the panels',
       doctorReport(without, { ...without, name: 'other' }),
-      'no server "lobby" in the configuration, or in what the account may see (panels: without, other)',
+      'no server "lobby" in the configuration, or among the account\'s servers (panels: without, other)',
     ],
     [
       'may be on a panel whose list was not read',
@@ -112,7 +112,7 @@ describe('a server that was looked up in server lists', () => {
     [
       'may be meant by a similar name',
       doctorReport({ ...without, listedNames: ['arena', 'lobbi'] }),
-      'no server "lobby" in the configuration, or in what the account may see (did you mean "lobbi"? panels: without)',
+      'no server "lobby" in the configuration, or among the account\'s servers (did you mean "lobbi"? panels: without)',
     ],
     [
       'is reported without servers that ran until the list named them',

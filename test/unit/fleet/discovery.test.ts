@@ -289,13 +289,15 @@ describe('more servers than max_servers', () => {
     expect(discovery.problems).toEqual([
       {
         cause: 'listing_too_long',
-        detail: '3 servers left out (max_servers: 2); first: server-3, server-4, server-5',
+        detail: '3 servers not monitored (beyond `max_servers: 2`); first: server-3, server-4, server-5',
         since: READ_AT,
       },
     ]);
     await clock.advance(30 * MINUTE);
     expect(linesOf('warn')).toEqual([
-      expect.stringContaining('panel main: server list too long: 3 servers left out (max_servers: 2)'),
+      expect.stringContaining(
+        'panel main: server list too long: 3 servers not monitored (beyond `max_servers: 2`)',
+      ),
     ]);
   });
 
@@ -351,10 +353,10 @@ describe('an empty server list', () => {
     const settings = { ...SETTINGS, discover: { ...RULES, exclude: { name: ['server-*'] } } };
     await start(settings);
     expect(discovery.problems).toEqual([
-      { cause: 'all_excluded', detail: 'discover excludes all 2 listed servers', since: READ_AT },
+      { cause: 'all_excluded', detail: '`discover` excludes all 2 listed servers', since: READ_AT },
     ]);
     expect(lines()).toEqual([
-      expect.stringMatching(/^panel main: all servers excluded: discover excludes all 2 listed servers\./),
+      expect.stringMatching(/^panel main: all servers excluded: `discover` excludes all 2 listed servers\./),
     ]);
     pages = [[listed(1), listed(3, { name: 'survival' })]];
     await clock.advance(5 * MINUTE);
@@ -482,7 +484,7 @@ describe('servers with the same identifier', () => {
     await start();
     expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
-    const detail = `1 server left out (another UUID begins with the same 8 characters); first: second (${uuidOf(1).slice(0, -1)}b)`;
+    const detail = `1 server not monitored (another UUID begins with the same 8 characters); first: second (${uuidOf(1).slice(0, -1)}b)`;
     expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail, since: READ_AT }]);
     await clock.advance(30 * MINUTE);
     expect(linesOf('warn')).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);

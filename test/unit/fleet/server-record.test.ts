@@ -813,7 +813,7 @@ describe('CPU time', () => {
   const using = (uptime: number, cpuCores: number) => running(uptime, 0, { cpuCores });
   beforeEach(() => record.interrupted());
 
-  it('continues over a restart of the server, and is absent without a fresh sample', () => {
+  it('continues across a restart of the server, and is absent without a fresh sample', () => {
     expect(shown().cpu_seconds_total).toBeUndefined();
     frame(using(100, 2));
     expect(shown().cpu_seconds_total).toBe(0);

@@ -95,7 +95,8 @@ describe('an invalid proxy address', () => {
     '%s is rejected with a message without the password',
     (value) => {
       vi.stubEnv('HTTPS_PROXY', value);
-      const message = "HTTPS_PROXY is not a proxy's address: expected the form http://proxy.example.com:3128";
+      const message =
+        '`HTTPS_PROXY` is not the URL of a proxy: expected the form http://proxy.example.com:3128';
       expect(() => proxyFor(PANEL, undefined)).toThrow(new CodedError(OWN_CODES.proxy, message));
     },
   );

@@ -48,7 +48,7 @@ describe('Outbox', () => {
   it('rejects frames beyond its limit', () => {
     for (let frame = 0; frame < 65; frame += 1) outbox.send(String(frame));
     expect(() => outbox.send('one more')).toThrow(
-      'expected at most 64 frames waiting for one socket; send more slowly',
+      'more than 64 messages are waiting for this socket; send more slowly',
     );
   });
 

@@ -150,7 +150,7 @@ describe('watching', () => {
     expect(changed).toHaveBeenCalledTimes(1);
     expect(messages()).toEqual([
       'info: web configuration reloaded',
-      'warn: web.yml:1:1: basic_auth_users: passwords are sent in clear text, because there is no tls_server_config',
+      'warn: web.yml:1:1: basic_auth_users: passwords are sent in clear text, because there is no `tls_server_config`',
     ]);
   });
 

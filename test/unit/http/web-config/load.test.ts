@@ -27,7 +27,7 @@ test('blank settings are ignored', async () => {
 
 describe('a file that protects nothing is rejected', () => {
   const EMPTY =
-    /^web\.yml:1:1: expected tls_server_config, basic_auth_users or other settings: an empty web configuration protects nothing; add settings, or start without --web\.config\.file$/;
+    /^web\.yml:1:1: expected `tls_server_config`, `basic_auth_users` or other settings: an empty web configuration protects nothing; add settings, or start without --web\.config\.file$/;
   const NO_USERS =
     /^web\.yml:\d+:\d+: basic_auth_users: expected at least one username with a bcrypt hash: an empty section would disable authentication; to disable it on purpose, remove the section$/;
 
@@ -159,7 +159,7 @@ test.each<[string, string[]]>([
   [
     `tls_server_config: { ${PAIR}, ${VERIFY} }`,
     [
-      `1:67: tls_server_config.client_auth_type: expected client_ca_file as well: the CA that signs your clients' certificates, got "RequireAndVerifyClientCert"`,
+      `1:67: tls_server_config.client_auth_type: expected \`client_ca_file\` as well, with the CA that signs your clients' certificates, got "RequireAndVerifyClientCert"`,
     ],
   ],
   [
@@ -170,7 +170,7 @@ test.each<[string, string[]]>([
   ],
   [
     `tls_server_config: { ${PAIR}, min_version: TLS13, max_version: TLS12 }`,
-    ['1:82: tls_server_config.max_version: expected min_version or a later version, got "TLS12"'],
+    ['1:82: tls_server_config.max_version: expected `min_version` or a later version, got "TLS12"'],
   ],
   [
     `tls_server_config: { ${PAIR}, min_version: TLS10, max_version: TLS11 }`,
@@ -213,19 +213,19 @@ test.each<[string, string[]]>([
 });
 
 describe('a setting that is not supported and would restrict clients is rejected', () => {
-  const NOT_IGNORED = 'not supported, and ignoring it would allow what it excludes';
+  const NOT_IGNORED = 'not supported, and ignoring it would be less secure';
 
   test.each([
     ['client_allowed_sans', '[a]', `${NOT_IGNORED}: use a CA that signs only the clients of this exporter`],
     [
       'cipher_suites',
       '[TLS_AES_128_GCM_SHA256]',
-      `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set min_version: TLS13`,
+      `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set \`min_version: TLS13\``,
     ],
     ['curve_preferences', '[X25519]', `${NOT_IGNORED}: remove it to use the curves of Node.js`],
     ['cert', 'C', 'not supported: name a file with the certificate in `cert_file`'],
     ['key', 'K', 'not supported: name a file with the private key in `key_file`'],
-    ['client_ca', 'A', 'not supported: name a file with it in client_ca_file'],
+    ['client_ca', 'A', 'not supported: name a file with it in `client_ca_file`'],
   ])('%s', async (key, value, message) => {
     const { settings, issues } = await parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
     expect(settings).toBeUndefined();
@@ -254,7 +254,7 @@ test.each([
 test.each([
   [
     `basic_auth_users: { a: ${HASH} }`,
-    '1:1: basic_auth_users: passwords are sent in clear text, because there is no tls_server_config',
+    '1:1: basic_auth_users: passwords are sent in clear text, because there is no `tls_server_config`',
   ],
   ['rate_limit: { interval: 1s }', '1:1: rate_limit: has no effect: requests are not limited'],
   [
