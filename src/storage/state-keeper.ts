@@ -26,6 +26,7 @@ const MAX_BYTES = 64 * 1_048_576;
 const SET_BACK_MS = 5_000;
 
 const OFF = 'or turn this off with --storage.path= (empty)';
+const ROOM = `delete files there, ${OFF}`;
 const WRITABLE = `set --storage.path to a folder that the exporter can write, ${OFF}`;
 
 interface KeeperOptions {
@@ -115,7 +116,7 @@ export class StateKeeper {
       await writeWhole(this.#file, stateText(this.#all(source)));
       this.#works();
     } catch (error) {
-      this.#warn(describeError(error), WRITABLE);
+      this.#warn(describeError(error), adviceOn(error));
     }
   }
 
@@ -136,7 +137,7 @@ export class StateKeeper {
     try {
       await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
     } catch (error) {
-      this.#warn(describeError(error), WRITABLE);
+      this.#warn(describeError(error), adviceOn(error));
       return false;
     }
     try {
@@ -147,7 +148,7 @@ export class StateKeeper {
       // Not every file system can have sockets. Without a lock, two exporters would only replace
       // each other's whole files.
       if (!UNWRITABLE.has(errorCode(error))) return true;
-      this.#warn(describeError(error), WRITABLE);
+      this.#warn(describeError(error), adviceOn(error));
       return false;
     }
   }
@@ -160,7 +161,8 @@ export class StateKeeper {
       read = size > MAX_BYTES ? { problem: 'damaged' } : readStateText(await readFile(this.#file, 'utf8'));
     } catch (error) {
       // If there is no folder either, that was reported.
-      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error))) this.#warn(describeError(error), WRITABLE);
+      if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error)))
+        this.#warn(describeError(error), adviceOn(error));
       return;
     }
     if ('problem' in read) {
@@ -232,6 +234,10 @@ function errorCode(error: unknown): string {
 function describeError(error: unknown): string {
   const code = errorCode(error);
   return REASONS[code] ?? code;
+}
+
+function adviceOn(error: unknown): string {
+  return ['ENOSPC', 'EDQUOT'].includes(errorCode(error)) ? ROOM : WRITABLE;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

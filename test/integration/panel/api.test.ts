@@ -192,7 +192,7 @@ const NOTICE =
 describe('the first bytes and the type of a successful response show what it is', () => {
   it.each<[what: string, type: string, body: string, cause: string, words: string | RegExp]>([
     ['a form', HTML, '<!DOCTYPE html><title>SSO</title><form action="/login">', 'login_page', '"SSO"'],
-    ['a form without a type', '', '<form action="/login">', 'login_page', /a page, not JSON$/],
+    ['a form without a type', '', '<form action="/login">', 'login_page', /a web page, not JSON$/],
     ['a page without a form', HTML, '<html><body><h1>Our community</h1>', 'bad_answer', '"Our community"'],
     [
       "PHP's message as HTML",

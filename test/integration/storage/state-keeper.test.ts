@@ -224,7 +224,9 @@ describe('a folder that cannot be written', () => {
     const keeper = await open();
     keeper.start(source(server({ seenAt: 7 })));
     await clock.advance(MINUTE);
-    await eventually(() => expect(warnings()[0]).toContain('the disk is full, so a restart forgets it'));
+    await eventually(() =>
+      expect(warnings()[0]).toContain('the disk is full, so a restart loses it; delete files there, or'),
+    );
     expect(await readFile(file(), 'utf8')).toBe(before);
     await eventually(async () => {
       await clock.advance(MINUTE);
