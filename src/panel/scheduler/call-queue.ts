@@ -55,6 +55,12 @@ export class CallQueue {
     this.#options.lookAgain();
   }
 
+  /** The waiting call with this id is no longer needed. */
+  withdrawn(id: string): void {
+    this.#remove(id);
+    this.#options.lookAgain();
+  }
+
   stop(): void {
     this.#cancelTimer();
   }
@@ -121,10 +127,6 @@ export class CallQueue {
         const next = first();
         if (next !== undefined) remove(next.id);
         return next?.job;
-      }
-
-      remove(id: string): void {
-        remove(id);
       }
 
       filter(): Job[] {

@@ -18,6 +18,12 @@ export interface Waiting<Job> {
   urgency: number;
 }
 
+/** A call that waits, and where. */
+interface Placed<Job> extends Waiting<Job> {
+  /** Undefined while a rule of its own server holds it. */
+  line: Line<Job> | undefined;
+}
+
 /**
  * The most lines examined at once. When a gate opens, thousands of nodes may have a line there that
  * another rule holds.
@@ -29,7 +35,7 @@ interface Line<Job> {
   readonly key: string;
   readonly node: string | undefined;
   readonly isOfConnects: boolean;
-  readonly calls: Ranking<Waiting<Job>>;
+  readonly calls: Ranking<Placed<Job>>;
   /**
    * The name of its gate; `open` if no rule is known to hold it, `node` if only its node's lines
    * are held.
@@ -44,15 +50,15 @@ interface Line<Job> {
  * to the gate of the rule that holds it, and stays there until that gate opens.
  */
 export class Lines<Job> {
-  readonly #waiting = new Map<string, { readonly waiting: Waiting<Job>; line: Line<Job> | undefined }>();
+  readonly #waiting = new Map<string, Placed<Job>>();
   readonly #lines = new Map<string, Line<Job>>();
   readonly #byNode = new Map<string, Set<Line<Job>>>();
-  /** The ids of the waiting calls by their servers. */
-  readonly #byServer = new Map<string, Set<string>>();
+  /** The waiting calls by their servers; there are few of one, and a set for each costs memory. */
+  readonly #byServer = new Map<string, readonly Placed<Job>[]>();
   readonly #gates = new Gates<Line<Job>>();
   readonly #heldAtNode = new Ranking<Line<Job>>();
   /** Calls that a rule of their own server holds, by the time at which it lets them start. */
-  readonly #asleep = new Ranking<Waiting<Job>>();
+  readonly #asleep = new Ranking<Placed<Job>>();
   readonly #isRetry: (call: Call) => boolean;
   #order = 0;
   /** The present time while lines are left to examine, otherwise infinite. */
@@ -78,23 +84,23 @@ export class Lines<Job> {
   }
 
   add(id: string, call: Call, job: Job): void {
-    const waiting = { call, id, job, order: (this.#order += 1), urgency: judgeUrgency(call) };
-    this.#waiting.set(id, { waiting, line: undefined });
-    const ofServer = this.#byServer.get(call.server) ?? new Set();
-    this.#byServer.set(call.server, ofServer.add(id));
+    this.#order += 1;
+    const waiting = { call, id, job, order: this.#order, urgency: judgeUrgency(call), line: undefined };
+    this.#waiting.set(id, waiting);
+    this.#byServer.set(call.server, [...this.#of(call.server), waiting]);
     this.#join(waiting);
   }
 
   /** Takes the call out, if it still waits. */
   delete(id: string): void {
-    const found = this.#waiting.get(id);
-    if (found === undefined) return;
-    this.#leave(found.waiting);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    this.#leave(waiting);
     this.#waiting.delete(id);
-    const { server } = found.waiting.call;
-    const ofServer = this.#byServer.get(server);
-    ofServer?.delete(id);
-    if (ofServer?.size === 0) this.#byServer.delete(server);
+    const { server } = waiting.call;
+    const others = this.#of(server).filter((other) => other !== waiting);
+    if (others.length > 0) this.#byServer.set(server, others);
+    else this.#byServer.delete(server);
   }
 
   /** Has this server calls that wait? */
@@ -107,7 +113,7 @@ export class Lines<Job> {
    * its own has changed.
    */
   serverChanged(server: string): void {
-    for (const id of this.#byServer.get(server) ?? []) this.#move(id);
+    for (const waiting of this.#of(server)) this.#move(waiting);
   }
 
   /** Opens this gate, because the reason for which it is closed has changed. */
@@ -155,7 +161,7 @@ export class Lines<Job> {
       if (!mayStart(first.call)) return undefined;
       // The call's node became known while it waited, so it belongs in a line of that node.
       if (nodeOfLine(first.call) !== line.node) {
-        this.#move(first.id);
+        this.#move(first);
         continue;
       }
       const start = startOf(first.call);
@@ -179,7 +185,7 @@ export class Lines<Job> {
     for (const waiting of this.#asleep.takeUpTo(now)) this.#join(waiting);
   }
 
-  #hold(waiting: Waiting<Job>, line: Line<Job>, { at, gate }: Start): void {
+  #hold(waiting: Placed<Job>, line: Line<Job>, { at, gate }: Start): void {
     if (gate === 'server') {
       this.#leave(waiting);
       if (Number.isFinite(at)) this.#asleep.put(waiting, at);
@@ -194,31 +200,30 @@ export class Lines<Job> {
     this.#gates.close(gate, at);
   }
 
-  #move(id: string): void {
-    const found = this.#waiting.get(id);
-    if (found === undefined) return;
-    this.#leave(found.waiting);
-    this.#join(found.waiting);
+  #of(server: string): readonly Placed<Job>[] {
+    return this.#byServer.get(server) ?? [];
   }
 
-  #join(waiting: Waiting<Job>): void {
-    const found = this.#waiting.get(waiting.id);
-    if (found === undefined) return;
+  #move(waiting: Placed<Job>): void {
+    this.#leave(waiting);
+    this.#join(waiting);
+  }
+
+  #join(waiting: Placed<Job>): void {
     waiting.urgency = judgeUrgency(waiting.call);
     const line = this.#lineOf(waiting.call);
-    found.line = line;
+    waiting.line = line;
     line.calls.put(waiting, ...makeRank(waiting));
     this.#firstChanged(line);
     this.#count(line, 1);
   }
 
   /** Takes the call out of its line, or out of the sleeping calls. */
-  #leave(waiting: Waiting<Job>): void {
-    const found = this.#waiting.get(waiting.id);
-    const line = found?.line;
+  #leave(waiting: Placed<Job>): void {
+    const { line } = waiting;
     this.#asleep.delete(waiting);
-    if (found === undefined || line === undefined) return;
-    found.line = undefined;
+    if (line === undefined) return;
+    waiting.line = undefined;
     line.calls.delete(waiting);
     this.#count(line, -1);
     if (line.calls.size > 0) this.#firstChanged(line);
@@ -231,7 +236,7 @@ export class Lines<Job> {
     const key = lineKey(call, node, isRetry);
     let line = this.#lines.get(key);
     if (line !== undefined) return line;
-    const calls = new Ranking<Waiting<Job>>();
+    const calls = new Ranking<Placed<Job>>();
     const isOfConnects = isConnect(call) && !isRetry && call.tries() === undefined;
     line = { key, node, isOfConnects, calls, place: OPEN, heldUntil: 0 };
     this.#lines.set(key, line);

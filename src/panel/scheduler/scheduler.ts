@@ -1,8 +1,8 @@
 /** The calls to one panel: each waits until the rules let it start, the most urgent first. */
 import PQueue, { type Queue } from 'p-queue';
 import type { Clock } from '../../domain/time.ts';
-import { inScope } from '../../domain/waits.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
+import { type Asked, AskedCall } from './asked-call.ts';
 import { type Call, isCanary } from './call.ts';
 import { type Backlog, CallQueue, type Job, type JobOptions } from './call-queue.ts';
 import { History } from './history.ts';
@@ -31,12 +31,14 @@ export class Scheduler {
   );
   readonly #calls: CallQueue;
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
-  readonly #scopes = new Set<AbortController>();
+  /** The calls that wait or run. */
+  readonly #asked = new Set<Asked>();
+  /** Those of them that are canaries, as they were when they were asked for. */
+  readonly #canaries = new Set<Asked>();
   #limit: RateLimit;
   #nextId = 0;
-  /** Calls in flight that hold a place, and canaries that wait or run. */
+  /** Calls in flight that hold a place. */
   #placed = 0;
-  #canaries = 0;
   #isStopped = false;
 
   constructor(options: SchedulerOptions) {
@@ -88,16 +90,19 @@ export class Scheduler {
    * Makes the call when it may start. Rejects with its error, or with the signal's reason as soon
    * as it aborts.
    */
-  async run<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.#isStopped) throw this.#stopError();
-    return inScope(signal, async (scope) => {
-      this.#scopes.add(scope);
-      try {
-        return await this.#ran(call, scope.signal, make);
-      } finally {
-        this.#scopes.delete(scope);
-      }
-    });
+  run<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.#isStopped) return Promise.reject(this.#stopError());
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    this.#nextId += 1;
+    const id = String(this.#nextId);
+    const asked = new AskedCall<T>({ call, id, signal, make, withdrawn: this.#withdrawn });
+    this.#asked.add(asked);
+    if (isCanary(call)) {
+      this.#canaries.add(asked);
+      this.#lookAgain();
+    }
+    void this.#queue.add(() => this.#start(asked), { call, id });
+    return asked.result;
   }
 
   /** Call this when the server's node, or the purpose of its waiting calls, has changed. */
@@ -164,7 +169,7 @@ export class Scheduler {
   /** Rejects all calls, whether waiting, running or made later. */
   stop(): void {
     this.#isStopped = true;
-    for (const scope of this.#scopes) scope.abort(this.#stopError());
+    for (const asked of this.#asked) asked.withdraw(this.#stopError());
     this.#calls.stop();
   }
 
@@ -183,35 +188,19 @@ export class Scheduler {
     return new Error(`panel ${this.#options.panel}: no more calls, because the exporter is stopping`);
   }
 
-  /**
-   * Resolves with the result of the call. p-queue only awaits the time for which it holds a place.
-   */
-  #ran<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#nextId += 1;
-    const id = String(this.#nextId);
-    const isOfCanaries = isCanary(call);
-    if (isOfCanaries) {
-      this.#canaries += 1;
-      this.#queue.concurrency = PLACES + this.#canaries;
-    }
-    return new Promise<T>((resolve, reject) => {
-      const job = () => this.#start(call, () => make(signal), resolve, reject);
-      this.#queue
-        .add(job, { call, id, signal })
-        .catch(reject)
-        .finally(() => {
-          if (isOfCanaries) this.#canaries -= 1;
-        });
-    });
+  readonly #withdrawn = (asked: Asked): void => {
+    this.#over(asked);
+    this.#calls.withdrawn(asked.id);
+  };
+
+  #over(asked: Asked): void {
+    this.#asked.delete(asked);
+    this.#canaries.delete(asked);
   }
 
   /** Starts the call; resolves when it no longer holds a place. */
-  #start<T>(
-    call: Call,
-    make: () => Promise<T>,
-    resolve: (value: T) => void,
-    reject: (error: unknown) => void,
-  ): Promise<void> {
+  #start(asked: Asked): Promise<void> {
+    const { call } = asked;
     const running = this.#history.started(call, this.#isTrial(call), this.#now);
     this.#limit.take(call.path, call.server);
     const places = isCanary(call) ? 0 : 1;
@@ -226,20 +215,14 @@ export class Scheduler {
         this.#calls.changed();
       };
       const cancel = this.#options.clock.schedule(SEATED_MS, leavePlace);
-      const ended = (settle: () => void, error?: unknown) => {
+      const ended = (error?: unknown) => {
+        cancel();
+        this.#over(asked);
         this.#history.ended(running, this.#options.isRejected(error), this.#now);
         leavePlace();
-        settle();
       };
-      const begin = () =>
-        void make()
-          .finally(cancel)
-          .then(
-            (value) => ended(() => resolve(value)),
-            (error: unknown) => ended(() => reject(error), error),
-          );
       const { inTurn = (run) => run() } = this.#options;
-      inTurn(begin);
+      inTurn(() => void asked.begin(ended));
     });
   }
 
@@ -255,7 +238,7 @@ export class Scheduler {
 
   #lookAgain(): void {
     // Setting it makes p-queue look again.
-    if (!this.#isStopped) this.#queue.concurrency = PLACES + this.#canaries;
+    if (!this.#isStopped) this.#queue.concurrency = PLACES + this.#canaries.size;
   }
 
   #serverChanged(server: string): void {

@@ -71,7 +71,7 @@ describe('what p-queue sees', () => {
     ['no place is free', ({ state }) => Object.assign(state, { hasPlace: false })],
     ['the rate allows none yet', ({ state, clock }) => Object.assign(state, { opensAt: clock.now() + 1 })],
     ['a rule holds it', ({ state }) => Object.assign(state, { heldUntil: NEVER })],
-    ['it was withdrawn', ({ seen }) => seen.remove?.('a')],
+    ['it was withdrawn', ({ calls }) => calls.withdrawn('a')],
   ])('is no call while %s', (_what, make) => {
     const world = queue();
     world.add('a');
@@ -130,7 +130,7 @@ describe('the backlog', () => {
     await clock.advance(10);
     seen.dequeue();
     expect(calls.backlog).toEqual({ calls: 5, since });
-    seen.remove?.('f');
+    calls.withdrawn('f');
     expect(calls.backlog).toBeUndefined();
   });
 

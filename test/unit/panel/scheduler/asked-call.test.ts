@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { type Asked, AskedCall } from '../../../../src/panel/scheduler/asked-call.ts';
+import type { Call } from '../../../../src/panel/scheduler/call.ts';
+import { deferred } from '../../../support/deferred.ts';
+
+const CALL: Call = {
+  path: 'websocket',
+  server: 'a',
+  node: () => undefined,
+  deadline: 0,
+  tries: () => undefined,
+};
+const REASON = new Error('not needed');
+
+/** A call, and everything that happens to it, in order. */
+function asked() {
+  const scope = new AbortController();
+  const work = deferred<string>();
+  const happened: string[] = [];
+  let signal: AbortSignal | undefined;
+  const one: AskedCall<string> = new AskedCall({
+    call: CALL,
+    id: '1',
+    signal: scope.signal,
+    make: (given) => {
+      signal = given;
+      happened.push(given.aborted ? 'made in vain' : 'made');
+      return work.promise;
+    },
+    withdrawn: (which: Asked) => happened.push(which === one ? 'withdrawn' : 'another was withdrawn'),
+  });
+  one.result.then(
+    (value) => happened.push(`resolved: ${value}`),
+    (error: Error) => happened.push(`rejected: ${error.message}`),
+  );
+  const begin = () =>
+    one.begin((error?: unknown) => {
+      happened.push(error instanceof Error ? `failed: ${error.message}` : 'worked');
+    });
+  return { one, scope, work, happened, begin, signal: () => signal };
+}
+
+type World = ReturnType<typeof asked>;
+
+const steps: Readonly<Record<string, (world: World) => void>> = {
+  begins: ({ begin }) => void begin(),
+  works: ({ work }) => work.resolve('value'),
+  fails: ({ work }) => work.reject(new Error('no response')),
+  'signal aborts': ({ scope }) => scope.abort(REASON),
+  'is withdrawn': ({ one }) => one.withdraw(REASON),
+};
+
+describe('a call', () => {
+  it.each<[readonly (keyof typeof steps)[], readonly string[]]>([
+    [[], []],
+    [['begins'], ['made']],
+    // Its place is free before the one who asked goes on.
+    [
+      ['begins', 'works'],
+      ['made', 'worked', 'resolved: value'],
+    ],
+    [
+      ['begins', 'fails'],
+      ['made', 'failed: no response', 'rejected: no response'],
+    ],
+    [['signal aborts'], ['withdrawn', 'rejected: not needed']],
+    [['is withdrawn'], ['withdrawn', 'rejected: not needed']],
+    [
+      ['is withdrawn', 'signal aborts', 'is withdrawn'],
+      ['withdrawn', 'rejected: not needed'],
+    ],
+    // It has started, but waits for its turn of the event loop.
+    [
+      ['signal aborts', 'begins', 'works'],
+      ['withdrawn', 'rejected: not needed', 'made in vain', 'worked'],
+    ],
+    [
+      ['begins', 'signal aborts'],
+      ['made', 'rejected: not needed'],
+    ],
+    [
+      ['begins', 'is withdrawn', 'works'],
+      ['made', 'rejected: not needed', 'worked'],
+    ],
+    [
+      ['begins', 'signal aborts', 'fails'],
+      ['made', 'rejected: not needed', 'failed: no response'],
+    ],
+    [
+      ['begins', 'works', 'signal aborts', 'is withdrawn'],
+      ['made', 'worked', 'resolved: value'],
+    ],
+  ])('that %j: %j', async (taken, expected) => {
+    const world = asked();
+    for (const step of taken) {
+      steps[step]?.(world);
+      await Promise.resolve().then(() => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(world.happened).toEqual(expected);
+  });
+
+  it('aborts its own signal with the reason while it runs', () => {
+    const world = asked();
+    void world.begin();
+    world.scope.abort(REASON);
+    expect(world.signal()?.reason).toBe(REASON);
+  });
+});
