@@ -1,4 +1,4 @@
-/** The paths and channels to a panel's servers, and the subjects that can have an outage. */
+/** The subjects of a panel that can have an outage, by the channels on which servers are asked. */
 
 /** The paths of the API by which servers are monitored. */
 export const PATHS = ['listing', 'websocket', 'resources', 'backups', 'schedules'] as const;

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import { PanelLog } from '../../../src/panel/panel-log.ts';
-import { pathSubject, type Subject } from '../../../src/panel/subjects.ts';
+import type { Subject } from '../../../src/panel/subjects.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const DOWN: Problem = { cause: 'connection', detail: 'connection refused' };
 const HANGING: Problem = { cause: 'timeout', detail: 'no response within 20 s' };
 const REFUSED: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
-const BACKUPS = pathSubject('backups');
+const BACKUPS = 'path backups';
 
 /** A log that follows problems which a test begins and ends. */
 function world() {

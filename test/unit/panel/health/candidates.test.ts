@@ -5,9 +5,6 @@ import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import {
   CHANNELS,
   type Channel,
-  nodePolls,
-  nodeSockets,
-  pathSubject,
   type Subject,
   subjectChannel,
   subjectNode,
@@ -67,7 +64,7 @@ describe('a trial', () => {
     [
       'is that of a server that never failed there',
       failing('resources', 'a1 a2 a4', 'node_silent'),
-      nodePolls('a'),
+      'polls a',
       'a3',
     ],
     [
@@ -78,7 +75,7 @@ describe('a trial', () => {
         ['sockets', 'b1', 'streams'],
         ['sockets', 'a3', 'streams'],
       ],
-      pathSubject('websocket'),
+      'path websocket',
       'b1',
     ],
     [
@@ -91,7 +88,7 @@ describe('a trial', () => {
         ['websocket', 'b2', 'panel_error', 9],
         ['websocket', 'c1', 'panel_error', 7],
       ],
-      pathSubject('websocket'),
+      'path websocket',
       'b1',
     ],
     [
@@ -102,13 +99,13 @@ describe('a trial', () => {
         ['websocket', 'a2', 'suspended', 1],
         ['websocket', 'b2', 'panel_error', 50],
       ],
-      pathSubject('websocket'),
+      'path websocket',
       'a1',
     ],
     [
       'otherwise of the one that failed least recently',
       failing('resources', 'a2 a3 a1 a4', 'node_silent', 9),
-      nodePolls('a'),
+      'polls a',
       'a2',
     ],
     [
@@ -119,19 +116,14 @@ describe('a trial', () => {
         ['resources', 'a3', 'installing', 50],
         ['resources', 'a4', 'node_silent', 1],
       ],
-      nodePolls('a'),
+      'polls a',
       'a2',
     ],
-    [
-      'is that of a refused one if all are',
-      failing('resources', A.join(' '), 'suspended'),
-      nodePolls('a'),
-      'a1',
-    ],
+    ['is that of a refused one if all are', failing('resources', A.join(' '), 'suspended'), 'polls a', 'a1'],
     [
       'is none of a path if all are',
       failing('resources', [...A, ...B].join(' '), 'suspended'),
-      pathSubject('resources'),
+      'path resources',
       undefined,
     ],
   ])('%s', (_what, rows, subject, server) => {
@@ -295,10 +287,10 @@ function cellsOf(rows: readonly Row[]): Cells {
 }
 
 const subjects: readonly Subject[] = [
-  ...['a', 'b', 'c'].flatMap((node) => [nodeSockets(node), nodePolls(node)]),
-  pathSubject('websocket'),
-  pathSubject('resources'),
-  pathSubject('backups'),
+  ...['a', 'b', 'c'].flatMap((node) => [`sockets ${node}`, `polls ${node}`] as const),
+  'path websocket',
+  'path resources',
+  'path backups',
   'consoles',
 ];
 

@@ -2,13 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findHold } from '../../../../src/panel/health/holds.ts';
 import { suspected, withTrial } from '../../../../src/panel/health/outage.ts';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
-import {
-  NO_SERVER,
-  nodePolls,
-  nodeSockets,
-  pathSubject,
-  type Subject,
-} from '../../../../src/panel/subjects.ts';
+import { NO_SERVER, type Subject } from '../../../../src/panel/subjects.ts';
 import { NOW } from '../../../support/panel-outcomes.ts';
 
 const call = (one: Partial<Call> = {}): Call => ({
@@ -36,41 +30,41 @@ describe('a call', () => {
     ['starts if nothing has an outage', call(), []],
     ['waits while the panel is down', call(), ['panel'], 'panel'],
     ['starts as a canary of a panel that is down', trial('panel'), ['panel']],
-    ['waits while its path has an outage', call(), [pathSubject('resources')], pathSubject('resources')],
-    ['starts while another path is', call(), [pathSubject('websocket'), pathSubject('listing')]],
-    ['waits while its node’s polls are', call(), [nodePolls('a')], nodePolls('a')],
-    ['starts while its node’s sockets are, as a poll', call(), [nodeSockets('a')]],
-    ['starts while another node’s polls are', call(), [nodePolls('b')]],
-    ['starts while its node isn’t known', call({ node: () => undefined }), [nodePolls('a')]],
-    ['starts as the trial of its node', trial(nodePolls('a')), [nodePolls('a')]],
+    ['waits while its path has an outage', call(), ['path resources'], 'path resources'],
+    ['starts while another path is', call(), ['path websocket', 'path listing']],
+    ['waits while its node’s polls are', call(), ['polls a'], 'polls a'],
+    ['starts while its node’s sockets are, as a poll', call(), ['sockets a']],
+    ['starts while another node’s polls are', call(), ['polls b']],
+    ['starts while its node isn’t known', call({ node: () => undefined }), ['polls a']],
+    ['starts as the trial of its node', trial('polls a'), ['polls a']],
     [
       'waits as the trial of a node whose path has an outage',
-      trial(nodePolls('a')),
-      [nodePolls('a'), pathSubject('resources')],
-      pathSubject('resources'),
+      trial('polls a'),
+      ['polls a', 'path resources'],
+      'path resources',
     ],
     [
       'starts as the trial of a path whatever is smaller',
-      trial(pathSubject('websocket'), { path: 'websocket' }),
-      [pathSubject('websocket'), 'consoles', nodeSockets('a')],
+      trial('path websocket', { path: 'websocket' }),
+      ['path websocket', 'consoles', 'sockets a'],
     ],
     [
       'starts as the trial of the consoles while its node’s sockets fail',
       trial('consoles', { path: 'websocket' }),
-      ['consoles', nodeSockets('a')],
+      ['consoles', 'sockets a'],
     ],
     [
       'waits as the trial of a node’s sockets while consoles are refused',
-      trial(nodeSockets('a'), { path: 'websocket' }),
-      ['consoles', nodeSockets('a')],
+      trial('sockets a', { path: 'websocket' }),
+      ['consoles', 'sockets a'],
       'consoles',
     ],
     ['waits for a token while consoles are refused', token(), ['consoles'], 'consoles'],
-    ['waits for a token while its node’s sockets fail', token(), [nodeSockets('a')], nodeSockets('a')],
+    ['waits for a token while its node’s sockets fail', token(), ['sockets a'], 'sockets a'],
     [
       'starts for the next token of an open socket while new ones fail',
       token({ isRenewal: true }),
-      [nodeSockets('a')],
+      ['sockets a'],
     ],
     [
       'waits for the next token of an open socket while consoles are refused',
@@ -78,28 +72,19 @@ describe('a call', () => {
       ['consoles'],
       'consoles',
     ],
-    [
-      'waits for the largest of what has an outage',
-      call(),
-      [nodePolls('a'), pathSubject('resources'), 'panel'],
-      'panel',
-    ],
+    ['waits for the largest of what has an outage', call(), ['polls a', 'path resources', 'panel'], 'panel'],
     [
       'starts for the server list while its path has an outage: nothing else reads it',
       listing(),
-      [pathSubject('listing')],
+      ['path listing'],
     ],
     ['waits for the server list while the panel is down', listing(), ['panel'], 'panel'],
-    [
-      'starts for backups while the node has an outage',
-      call({ path: 'backups' }),
-      [nodePolls('a'), nodeSockets('a')],
-    ],
+    ['starts for backups while the node has an outage', call({ path: 'backups' }), ['polls a', 'sockets a']],
     [
       'is held by what it needs, if it tries something else',
       trial('consoles'),
-      [pathSubject('resources')],
-      pathSubject('resources'),
+      ['path resources'],
+      'path resources',
     ],
   ])('%s', (_what, one, subjects, holds) => {
     const hold = holds === undefined ? undefined : { subject: holds, until: Number.POSITIVE_INFINITY };

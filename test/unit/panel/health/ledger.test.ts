@@ -7,15 +7,7 @@ import {
   withCheck,
   withTrial,
 } from '../../../../src/panel/health/outage.ts';
-import {
-  NO_SERVER,
-  nodePolls,
-  nodeSockets,
-  pathSubject,
-  type Subject,
-  subjectChannel,
-  subjectNode,
-} from '../../../../src/panel/subjects.ts';
+import { NO_SERVER, type Subject, subjectChannel, subjectNode } from '../../../../src/panel/subjects.ts';
 import {
   A,
   anyRows,
@@ -98,11 +90,11 @@ describe('a node’s polls are suspected', () => {
       true,
     ],
   ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [nodePolls('a')] : []);
+    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? ['polls a'] : []);
   });
 
   it('if all of its servers fail, when it has fewer than three', () => {
-    expect(suspectsOf([['resources', 'a1', 'node_unreachable']], ['a1', ...B])).toEqual([nodePolls('a')]);
+    expect(suspectsOf([['resources', 'a1', 'node_unreachable']], ['a1', ...B])).toEqual(['polls a']);
   });
 
   it('not by a timeout of its only server', () => {
@@ -120,8 +112,8 @@ describe('a node’s polls are suspected', () => {
       ['sockets', 'a1', 'node_connection'],
       ['sockets', 'a2', 'node_connection'],
     ];
-    const before = { blamed: [nodeSockets('a')] };
-    expect(suspectsOf(rows, ['a1', 'a2', ...B], before)).toEqual([nodePolls('a'), nodeSockets('a')]);
+    const before: Before = { blamed: ['sockets a'] };
+    expect(suspectsOf(rows, ['a1', 'a2', ...B], before)).toEqual(['polls a', 'sockets a']);
   });
 });
 
@@ -139,7 +131,7 @@ describe('a node’s sockets are suspected', () => {
       true,
     ],
   ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [nodeSockets('a')] : []);
+    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? ['sockets a'] : []);
   });
 });
 
@@ -161,14 +153,14 @@ describe('a path is suspected', () => {
       false,
     ],
   ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? [pathSubject('resources')] : []);
+    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? ['path resources'] : []);
   });
 
   it('not because of nodes that have an outage', () => {
     const rows = [...failing('resources', 'a1 a2 b1', 'node_silent', 10), LIST_WORKS];
     const withSocket: Row[] = [...rows, ['sockets', 'a1', 'node_connection']];
-    const before = { blamed: [nodeSockets('a')] };
-    expect(suspectsOf(withSocket, [...A, ...B], before)).not.toContain(pathSubject('resources'));
+    const before: Before = { blamed: ['sockets a'] };
+    expect(suspectsOf(withSocket, [...A, ...B], before)).not.toContain('path resources');
   });
 
   it('if the server list fails and another path worked since', () => {
@@ -176,7 +168,7 @@ describe('a path is suspected', () => {
       ['listing', NO_SERVER, 'connection_cut', 10],
       ['websocket', 'a1', 'works', 5],
     ];
-    expect(suspectsOf(rows, A)).toEqual([pathSubject('listing')]);
+    expect(suspectsOf(rows, A)).toEqual(['path listing']);
   });
 });
 
@@ -208,7 +200,7 @@ describe('the consoles of the account are suspected', () => {
 
 describe('an outage', () => {
   const rows = failing('resources', 'a1 a2 a3', 'node_unreachable');
-  const subject = nodePolls('a');
+  const subject = 'polls a';
 
   it('is tried at once, before anything is held', () => {
     const ledger = ledgerOf(rows, A);
@@ -241,17 +233,17 @@ describe('an outage', () => {
     const silent = failing('resources', 'a1 a2 b1', 'node_silent', 10);
     const ledger = ledgerOf(silent, [...A, ...B]);
     expect(judged(ledger)).toEqual([]);
-    ledger.setOutage(nodeSockets('a'), BLAMED);
-    expect(judged(ledger)).toEqual([nodePolls('a'), nodeSockets('a')]);
+    ledger.setOutage('sockets a', BLAMED);
+    expect(judged(ledger)).toEqual(['polls a', 'sockets a']);
     record(ledger, [LIST_WORKS]);
-    expect(judged(ledger)).not.toContain(pathSubject('resources'));
+    expect(judged(ledger)).not.toContain('path resources');
   });
 
   it('begins when another node’s server works after the failures', () => {
     const ledger = ledgerOf(failing('resources', 'a1 a2 a3', 'node_silent', 20), [...A, ...B]);
     expect(judged(ledger)).toEqual([]);
     record(ledger, [['resources', 'b1', 'works', 5]]);
-    expect(judged(ledger)).toEqual([nodePolls('a')]);
+    expect(judged(ledger)).toEqual(['polls a']);
   });
 
   it('begins once the success that contradicts it is two minutes old', () => {
@@ -268,19 +260,19 @@ describe('an outage', () => {
       ['resources', 'c1', 'works', 4],
     ];
     const ledger = ledgerOf(rows, [...A, ...B, 'c1']);
-    expect(judged(ledger)).not.toContain(nodePolls('a'));
+    expect(judged(ledger)).not.toContain('polls a');
     const later = NOW + 120_000;
     ledger.servers.record('resources', 'c1', {
       ...outcomeOf(['resources', 'c1', 'works']),
       at: later,
       startedAt: later,
     });
-    expect(judged(ledger, later)).toContain(nodePolls('a'));
+    expect(judged(ledger, later)).toContain('polls a');
   });
 
   it('of the panel explains the failures before its end', () => {
     const cut: Row[] = [...failing('resources', 'a1 a2 b1', 'timeout', 10), LIST_WORKS];
-    expect(suspectsOf(cut, [...A, ...B])).toContain(pathSubject('resources'));
+    expect(suspectsOf(cut, [...A, ...B])).toContain('path resources');
     const ledger = ledgerOf([], [...A, ...B], { provenAt: NOW - 5_000, blamed: ['panel'] });
     expect(judged(ledger, NOW - 5_000)).toEqual([]);
     record(ledger, cut);
@@ -295,7 +287,7 @@ describe('an outage', () => {
     ledger.panelWorks(NOW - 1_000);
     expect(judged(ledger, NOW - 1_000)).toEqual([]);
     record(ledger, [...failing('resources', 'b1', 'timeout', 0), LIST_WORKS]);
-    expect(judged(ledger)).toContain(pathSubject('resources'));
+    expect(judged(ledger)).toContain('path resources');
   });
 });
 
@@ -433,8 +425,8 @@ describe('a decision', () => {
       fc.property(anyRows, fc.constantFrom(...EVERYBODY), (rows, server) => {
         const others = rows.filter(([channel, name]) => channel !== 'resources' || name !== server);
         const after = suspectsOf([...others, ['resources', server, 'works', 0]], EVERYBODY);
-        expect(after).not.toContain(pathSubject('resources'));
-        expect(after).not.toContain(nodePolls(server[0] ?? ''));
+        expect(after).not.toContain('path resources');
+        expect(after).not.toContain(`polls ${server[0]}`);
       }),
     );
   });

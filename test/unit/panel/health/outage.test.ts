@@ -10,13 +10,7 @@ import {
   withCheck,
   withTrial,
 } from '../../../../src/panel/health/outage.ts';
-import {
-  NO_SERVER,
-  nodePolls,
-  nodeSockets,
-  pathSubject,
-  type Subject,
-} from '../../../../src/panel/subjects.ts';
+import { NO_SERVER, type Subject } from '../../../../src/panel/subjects.ts';
 import { BLAMED, NOW } from '../../../support/panel-outcomes.ts';
 
 const FIRST = suspected({ cause: 'node_unreachable', detail: 'first' }, NOW, NOW);
@@ -38,9 +32,9 @@ function trialsOf(subject: Subject, cause: CauseCode, before: Outage = FIRST) {
 
 describe('an outage', () => {
   it.each<[string, Subject, CauseCode, readonly number[]]>([
-    ['a node’s polls', nodePolls('a'), 'node_unreachable', [15, 30, 60, 60, 60]],
-    ['a path', pathSubject('resources'), 'connection_cut', [15, 30, 60, 60, 60]],
-    ['a node’s sockets', nodeSockets('a'), 'node_connection', [15, 25, 25, 25, 25]],
+    ['a node’s polls', 'polls a', 'node_unreachable', [15, 30, 60, 60, 60]],
+    ['a path', 'path resources', 'connection_cut', [15, 30, 60, 60, 60]],
+    ['a node’s sockets', 'sockets a', 'node_connection', [15, 25, 25, 25, 25]],
     ['the consoles', 'consoles', 'no_console_permission', [300, 300, 300, 300, 300]],
     ['the panel', 'panel', 'connection_cut', [15, 15, 30, 60, 60]],
     ['a panel that refuses the key', 'panel', 'key_refused', [15, 30, 60, 60, 60]],
@@ -49,7 +43,7 @@ describe('an outage', () => {
   });
 
   it.each<[string, Subject, CauseCode, number]>([
-    ['one failed trial of a node', nodePolls('a'), 'node_unreachable', 1],
+    ['one failed trial of a node', 'polls a', 'node_unreachable', 1],
     ['two failed rounds of the panel', 'panel', 'connection_cut', 2],
     ['one round in which the panel refuses the key', 'panel', 'key_refused', 1],
   ])('is blamed after %s', (_what, subject, cause, trials) => {
@@ -58,12 +52,7 @@ describe('an outage', () => {
   });
 
   it('is blamed since the end of the trial that failed first, for the problem of the last', () => {
-    const once = blamedIfTrialFailed(
-      withTrial(FIRST, 'a4', NOW),
-      nodePolls('a'),
-      failure('timeout'),
-      NOW + 7,
-    );
+    const once = blamedIfTrialFailed(withTrial(FIRST, 'a4', NOW), 'polls a', failure('timeout'), NOW + 7);
     expect(once).toMatchObject({
       blamedAt: NOW + 7,
       problem: failure('timeout'),
@@ -72,7 +61,7 @@ describe('an outage', () => {
     });
     const again = blamedIfTrialFailed(
       withTrial(once, 'a4', NOW + 20),
-      nodePolls('a'),
+      'polls a',
       failure('node_silent'),
       NOW + 30,
     );
@@ -80,21 +69,21 @@ describe('an outage', () => {
   });
 
   it('of a node’s sockets is tried with new credentials every second time', () => {
-    const fresh = trialsOf(nodeSockets('a'), 'node_connection').map(({ isFresh }) => isFresh);
+    const fresh = trialsOf('sockets a', 'node_connection').map(({ isFresh }) => isFresh);
     expect(fresh).toEqual([false, true, false, true, false]);
     expect(withTrial(BLAMED, 'a1', NOW).trial).toEqual({ server: 'a1', since: NOW, isFresh: true });
   });
 
   it('isn’t blamed by a trial that proved nothing, and is tried again after the first gap', () => {
     const trying = withTrial(FIRST, 'a4', NOW);
-    expect(blamedIfTrialFailed(trying, nodePolls('a'), undefined, NOW + 9_000)).toEqual({
+    expect(blamedIfTrialFailed(trying, 'polls a', undefined, NOW + 9_000)).toEqual({
       ...FIRST,
       trialAt: NOW + 15_000,
     });
   });
 
   it('isn’t changed by the end of a trial that is over', () => {
-    expect(blamedIfTrialFailed(FIRST, nodePolls('a'), failure('timeout'), NOW)).toBe(FIRST);
+    expect(blamedIfTrialFailed(FIRST, 'polls a', failure('timeout'), NOW)).toBe(FIRST);
   });
 });
 
@@ -114,11 +103,11 @@ describe('the problem', () => {
     ['of consoles', 'consoles', 'unauthorized', 'key_console_permission'],
     ['of a panel that isn’t there', 'panel', 'not_found', 'not_a_panel'],
     ['of a panel that refuses the key', 'panel', 'unauthorized', 'key_refused'],
-    ['of the server list', pathSubject('listing'), 'key_refused', 'listing_refused'],
-    ['of a path', pathSubject('resources'), 'node_silent', 'timeout'],
-    ['of a node that the panel has an error for', nodePolls('a'), 'panel_error', 'node_error'],
-    ['of a node that lost its servers', nodeSockets('a'), 'server_not_on_node', 'node_lost_servers'],
-    ['of a node', nodeSockets('a'), 'node_connection', 'node_connection'],
+    ['of the server list', 'path listing', 'key_refused', 'listing_refused'],
+    ['of a path', 'path resources', 'node_silent', 'timeout'],
+    ['of a node that the panel has an error for', 'polls a', 'panel_error', 'node_error'],
+    ['of a node that lost its servers', 'sockets a', 'server_not_on_node', 'node_lost_servers'],
+    ['of a node', 'sockets a', 'node_connection', 'node_connection'],
   ])('%s is its own, not that of a call', (_what, subject, cause, shown) => {
     const outage = { ...BLAMED, problem: failure(cause) };
     expect(problemOfSubject(subject, outage)?.cause).toBe(shown);
@@ -134,49 +123,49 @@ describe('the problem', () => {
   it.each<[string, Subject, ReturnType<typeof callSigns>, CauseCode, boolean]>([
     [
       'a poll that the node doesn’t answer, of its polls',
-      nodePolls('a'),
+      'polls a',
       callSigns({ endpoint: 'resources', cause: 'node_unreachable', ...calls }),
       'node_unreachable',
       true,
     ],
     [
       'a poll that the panel can’t make, of the node’s polls',
-      nodePolls('a'),
+      'polls a',
       callSigns({ endpoint: 'resources', cause: 'panel_error', ...calls }),
       'panel_error',
       true,
     ],
     [
       'a suspended server, of the node’s polls',
-      nodePolls('a'),
+      'polls a',
       callSigns({ endpoint: 'resources', cause: 'suspended', ...calls }),
       'suspended',
       false,
     ],
     [
       'a node that doesn’t answer, of the path',
-      pathSubject('resources'),
+      'path resources',
       callSigns({ endpoint: 'resources', cause: 'node_unreachable', ...calls }),
       'node_unreachable',
       false,
     ],
     [
       'a call without a response, of the path',
-      pathSubject('resources'),
+      'path resources',
       callSigns({ endpoint: 'resources', cause: 'timeout', ...calls, fromPanel: false }),
       'timeout',
       true,
     ],
     [
       'a refused connection, of the node’s sockets',
-      nodeSockets('a'),
+      'sockets a',
       socketSigns('node_connection'),
       'node_connection',
       true,
     ],
     [
       'a token of another server, of the node’s sockets',
-      nodeSockets('a'),
+      'sockets a',
       socketSigns('token_wrong_server'),
       'token_wrong_server',
       false,

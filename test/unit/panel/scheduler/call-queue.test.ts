@@ -3,7 +3,6 @@ import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { CallQueue, type Job } from '../../../../src/panel/scheduler/call-queue.ts';
 import { Lines } from '../../../../src/panel/scheduler/lines.ts';
 import { SlidingWindow } from '../../../../src/panel/scheduler/sliding-window.ts';
-import { nodeSockets } from '../../../../src/panel/subjects.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -32,9 +31,7 @@ function queue() {
       hasStreamed: () => true,
       holds: () => {
         state.asked += 1;
-        return clock.now() < state.heldUntil
-          ? { subject: nodeSockets('n'), until: state.heldUntil }
-          : undefined;
+        return clock.now() < state.heldUntil ? { subject: 'sockets n', until: state.heldUntil } : undefined;
       },
     }),
     hasPlace: () => state.hasPlace,

@@ -9,14 +9,7 @@ import {
   trialsAt,
 } from '../../../../src/panel/scheduler/rules.ts';
 import { SlidingWindow } from '../../../../src/panel/scheduler/sliding-window.ts';
-import {
-  NO_SERVER,
-  nodePolls,
-  nodeSockets,
-  type Path,
-  pathSubject,
-  type Subject,
-} from '../../../../src/panel/subjects.ts';
+import { NO_SERVER, type Path, type Subject } from '../../../../src/panel/subjects.ts';
 
 const NOW = 1_000_000;
 const SECOND_MS = 1_000;
@@ -141,12 +134,12 @@ describe('a call starts', () => {
     [
       'never while its path has an outage',
       call(),
-      held(pathSubject('resources')),
+      held('path resources'),
       NEVER,
       'outage',
       'gate path resources',
     ],
-    ['never while its node’s polls are', call(), held(nodePolls('a')), NEVER, 'outage', 'node'],
+    ['never while its node’s polls are', call(), held('polls a'), NEVER, 'outage', 'node'],
     [
       'never for a token while consoles are refused',
       token(),
@@ -155,14 +148,7 @@ describe('a call starts', () => {
       'outage',
       'gate consoles',
     ],
-    [
-      'never for a token while its node’s sockets fail',
-      token(),
-      held(nodeSockets('a')),
-      NEVER,
-      'outage',
-      'node',
-    ],
+    ['never for a token while its node’s sockets fail', token(), held('sockets a'), NEVER, 'outage', 'node'],
     [
       'when one of the node’s four polls has taken three seconds',
       call(),
@@ -242,11 +228,11 @@ describe('a call starts', () => {
       token({ isRetry: () => true }),
       tried(4, { limit: limitWith(48, [{ scope: 'tokens of a1', until: NOW - 1_000 }]) }),
     ],
-    ['at once as the check of a suspicion', trial(nodePolls('a')), tried(4)],
+    ['at once as the check of a suspicion', trial('polls a'), tried(4)],
     [
       'when trials have room, as the trial of what is blamed',
-      trial(nodePolls('a')),
-      tried(4, { isBlamed: (subject) => subject === nodePolls('a') }),
+      trial('polls a'),
+      tried(4, { isBlamed: (subject) => subject === 'polls a' }),
       30,
       'trials',
       'gate trials',
@@ -283,7 +269,7 @@ describe('a call starts', () => {
     ],
     [
       'at once while six connect, as the trial of the node',
-      trial(nodeSockets('x'), { ...atX, path: 'websocket' }),
+      trial('sockets x', { ...atX, path: 'websocket' }),
       connecting(2, 2, 1, 1, 1, 1),
     ],
     [
@@ -302,7 +288,7 @@ describe('a call starts', () => {
     ['at once while more waits than a minute carries, if its half has room', call(), short(23)],
     ['at once as a connect, whatever others took', token(), short(48)],
     ['at once as a renewal, whatever others took', token({ isRenewal: true }), short(48)],
-    ['at once as a trial, whatever others took', trial(nodePolls('a')), short(48)],
+    ['at once as a trial, whatever others took', trial('polls a'), short(48)],
     ['at once if no more waits than a minute carries', call(), traffic({ others: started(48, 50) })],
     [
       'when the rule that holds it longest lets it',
@@ -322,8 +308,8 @@ const needs = (one: Call): readonly Subject[] => {
   const node = one.node();
   return [
     'panel',
-    pathSubject(one.path),
-    ...(node === undefined ? [] : [nodePolls(node), nodeSockets(node)]),
+    `path ${one.path}`,
+    ...(node === undefined ? [] : ([`polls ${node}`, `sockets ${node}`] as const)),
   ];
 };
 
@@ -332,7 +318,7 @@ const anyCall: fc.Arbitrary<Call> = fc
     path: fc.constantFrom<Path>('websocket', 'resources', 'listing', 'backups'),
     server: fc.constantFrom('a1', 'b1', NO_SERVER),
     node: fc.constantFrom('a', 'b', 'x', undefined),
-    tries: fc.constantFrom<Subject | undefined>('panel', nodePolls('a'), 'consoles', undefined, undefined),
+    tries: fc.constantFrom<Subject | undefined>('panel', 'polls a', 'consoles', undefined, undefined),
     isRetry: fc.boolean(),
     isRenewal: fc.boolean(),
   })
@@ -360,7 +346,7 @@ const anyTraffic: fc.Arbitrary<Traffic> = fc
     lists: anyWindow,
     others: anyWindow,
     isShort: fc.boolean(),
-    held: fc.subarray<Subject>(['panel', pathSubject('websocket'), nodePolls('a'), nodeSockets('b')]),
+    held: fc.subarray<Subject>(['panel', 'path websocket', 'polls a', 'sockets b']),
   })
   .map(({ perMinute, pausedFor, pausedScope, tokensAgo, connectingAgo, held: subjects, ...rest }) => {
     const ascending = (agos: readonly number[]) => agos.map((ago) => NOW - ago).toSorted((a, b) => a - b);
@@ -418,7 +404,7 @@ describe('the start of any call', () => {
     fc.assert(
       fc.property(anyTraffic, (when) => {
         const one = call({ node: () => 'b' });
-        const blamedOnes = [nodePolls('a'), nodeSockets('a'), pathSubject('backups')];
+        const blamedOnes: readonly Subject[] = ['polls a', 'sockets a', 'path backups'];
         const holds: Traffic['holds'] = (other) => {
           const subject = blamedOnes.find((blamed) => needs(other).includes(blamed));
           return subject && { subject, until: NEVER };
