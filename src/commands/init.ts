@@ -16,7 +16,7 @@ import type { ListingType } from '../domain/listing-settings.ts';
 import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import { toProblem } from '../panel/panel-error.ts';
-import type { Account } from '../panel/responses.ts';
+import type { KeyAccount } from '../panel/responses.ts';
 import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
 import { printable } from '../text/printable.ts';
@@ -346,7 +346,7 @@ Next:
 }
 
 /** What an administrator should know about the key. */
-function adviceOn({ isAdmin, isKeyUnlimited }: Account): string {
+function adviceOn({ isAdmin, isKeyUnlimited }: KeyAccount): string {
   if (!isAdmin) return '';
   return `, an administrator${isKeyUnlimited ? ': the key can change everything, so prefer a read-only account' : ''}`;
 }

@@ -147,7 +147,7 @@ export function readTransportError(error: unknown) {
 }
 
 /** The message of an error, and its code unless that is unknown or part of the message. */
-export function withCode({
+export function messageWithCode({
   message,
   code,
 }: Pick<ReturnType<typeof readTransportError>, 'message' | 'code'>): string {

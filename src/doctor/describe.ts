@@ -3,6 +3,7 @@ import { CAUSES, shortTitle } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { BudgetReading, NodeReading, PanelReading } from '../domain/reading.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
+import { toOneDecimal } from '../text/sentences.ts';
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 
 /** The readings of a panel at one instant, and the facts that the report contains unchanged. */
@@ -43,18 +44,13 @@ export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel)
 /** Problems with the rate limit that reduce what the exporter can do. */
 function limitProblems(budget: BudgetReading): readonly Problem[] {
   const { isPinned, knownLimitPerMinute: known } = budget;
-  const used = rounded(budget.limitPerMinute);
+  const used = toOneDecimal(budget.limitPerMinute);
   if (isPinned && used > (known ?? used)) {
     const detail = `\`requests_per_minute\` is ${used}, but the panel allows ${known}`;
     return [{ cause: 'pinned_too_high', detail }];
   }
   const detail = `the panel reports no rate limit: using at most ${used} calls per minute`;
   return isPinned || known !== undefined ? [] : [{ cause: 'limit_unknown', detail }];
-}
-
-/** Rounds calls per minute for display. */
-export function rounded(perMinute: number): number {
-  return Number(perMinute.toFixed(1));
 }
 
 function describeServer(server: Snapshot, panel: PanelReading): ServerReport {

@@ -5,8 +5,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/snapshot.ts';
 import { printable } from '../text/printable.ts';
-import { counted, listed } from '../text/sentences.ts';
-import { rounded } from './describe.ts';
+import { counted, listed, toOneDecimal } from '../text/sentences.ts';
 import { type Printout, padded, paintResult, type Shown } from './paint.ts';
 import {
   type DoctorReport,
@@ -133,7 +132,7 @@ function panelRows(panel: PanelReport): readonly ReportRow[] {
     rows.unshift({ name: 'API', result: 'ok', text: 'responds and accepts the API key' });
     const { knownLimitPerMinute: known, limitPerMinute, isPinned } = panel.budget;
     const limit = limitText(known, limitPerMinute, isPinned);
-    const text = `${limit}; ${rounded(panel.needs.requiredCallsPerMinute)} needed`;
+    const text = `${limit}; ${toOneDecimal(panel.needs.requiredCallsPerMinute)} needed`;
     rows.push({ name: 'limit', result, text });
   }
   return servers.length === 0 ? rows : [...rows, serversRow(servers)];
@@ -148,7 +147,7 @@ const OF_LIMIT: ReadonlySet<CauseCode> = new Set([
 
 /** The rate limit that the panel reports, and how much of it is used. */
 export function limitText(known: number | undefined, perMinute: number, isPinned: boolean): string {
-  const allowed = rounded(perMinute);
+  const allowed = toOneDecimal(perMinute);
   if (isPinned) return `${allowed} calls per minute, set by \`requests_per_minute\``;
   return known === undefined
     ? `the panel reports no rate limit: using at most ${allowed} calls per minute`

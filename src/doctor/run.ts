@@ -20,7 +20,7 @@ import type { DoctorReport } from './report.ts';
 import { describeSelection } from './selection.ts';
 
 /** How long the exporter runs at most. */
-export const WINDOW_MS = 60_000;
+export const MAX_RUN_MS = 60_000;
 
 /**
  * With a problem, the exporter runs until nothing has changed for this long: what looks like a
@@ -121,7 +121,7 @@ async function untilDescribable(
   { clock, signal, onProgress }: RunOptions,
 ): Promise<SeenProblems> {
   const seen = new Map<ServerRecord, Problem>();
-  const endsAt = clock.now() + WINDOW_MS;
+  const endsAt = clock.now() + MAX_RUN_MS;
   let [before, unchangedSince] = ['', clock.now()];
   while (clock.now() < endsAt) {
     await sleep(clock, LOOK_EVERY_MS, signal).catch(() => undefined);
@@ -137,7 +137,8 @@ async function untilDescribable(
     const fingerprints = panels.flatMap(({ fleet }) => fingerprint(fleet, now)).join('\n');
     if (fingerprints !== before) [before, unchangedSince] = [fingerprints, now];
     const isSettled = fingerprints === '' || now - unchangedSince >= SETTLED_MS;
-    if (panels.every((panel) => isDown(panel.fleet) || (isSettled && hasOutcome(panel, clock)))) return seen;
+    if (panels.every((panel) => isPanelDown(panel.fleet) || (isSettled && hasOutcome(panel, clock))))
+      return seen;
   }
   return seen;
 }
@@ -163,7 +164,7 @@ function fingerprint(fleet: PanelFleet, now: number): readonly string[] {
  * Is the panel as a whole known to be unusable? A warning, such as a pause after a 429, ends by
  * itself.
  */
-function isDown(fleet: PanelFleet): boolean {
+function isPanelDown(fleet: PanelFleet): boolean {
   const { up, problems } = fleet.reading();
   return !up && problems.some(isError);
 }

@@ -2,8 +2,8 @@
 
 import { CHART_SERIES, POINTS, STEP_SECONDS } from '../domain/recent-history.ts';
 import { STRIP_POINTS, STRIP_STATES } from '../domain/strip.ts';
+import { SECOND_MS } from '../domain/units.ts';
 
-export const SECOND_MS = 1_000;
 export const STEP_MS = STEP_SECONDS * SECOND_MS;
 
 /** How long a peak is remembered, at least; at most one step longer. */

@@ -4,7 +4,7 @@ import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading, ProblemReading } from '../domain/reading.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
-import { counted } from '../text/sentences.ts';
+import { counted, toOneDecimal } from '../text/sentences.ts';
 import { datedProblems } from './dated-problems.ts';
 import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
 import { problemLog } from './problem-log.ts';
@@ -95,7 +95,10 @@ export class NeedsWatch {
     const needs = this.#options.needs();
     const { servers, requiredSockets: sockets, polls, requiredCallsPerMinute } = needs;
     const { limitPerMinute, knownLimitPerMinute: limit } = gateway.budget();
-    const [budgetPerMinute, callsPerMinute] = [rounded(limitPerMinute), rounded(requiredCallsPerMinute)];
+    const [budgetPerMinute, callsPerMinute] = [
+      toOneDecimal(limitPerMinute),
+      toOneDecimal(requiredCallsPerMinute),
+    ];
     const fields = { panel, sockets, polls, callsPerMinute, budgetPerMinute };
     const problems = this.#findProblems(needs);
     this.#problems = datedProblems(problems, this.#problems, clock.now());
@@ -118,8 +121,4 @@ function describeCollection({ servers, requiredSockets: sockets, polls }: Needs)
   const blocked = servers - sockets - polls;
   const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;
   return `${streaming}${polls > 0 ? `, polling ${polls}` : ''}${blocked > 0 ? ` (${blocked} blocked)` : ''}`;
-}
-
-function rounded(value: number): number {
-  return Number(value.toFixed(1));
 }

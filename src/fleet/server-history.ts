@@ -14,7 +14,8 @@ import { isCrash, type LastStop } from '../domain/stops.ts';
 import type { Strip } from '../domain/strip.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
 import type { Clock } from '../domain/time.ts';
-import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, SECOND_MS, STEP_MS } from './history-rings.ts';
+import { SECOND_MS } from '../domain/units.ts';
+import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, STEP_MS } from './history-rings.ts';
 import { keepStop, restoreStop } from './kept-power.ts';
 import { ServerStrip } from './server-strip.ts';
 

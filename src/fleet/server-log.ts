@@ -3,6 +3,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
+import { MINUTE_MS } from '../domain/units.ts';
 import { NAMES_SHOWN } from '../text/sentences.ts';
 import { SERVER_EVENTS, type ServerEvent, type ServerEventFields } from './server-events.ts';
 
@@ -16,8 +17,6 @@ interface Minute {
   /** The latest event that isn't logged in full of each server, by the servers' ids. */
   readonly others: Map<string, ServerEventFields>;
 }
-
-const MINUTE_MS = 60_000;
 
 /** This many events of a kind are logged in full per minute; the others are counted. */
 export const FULL_LINES = 5;

@@ -4,7 +4,8 @@ import type { KeptStrip } from '../domain/kept.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/strip.ts';
 import { SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
-import { type Chunk, SATURATED, SECOND_MS } from './history-rings.ts';
+import { SECOND_MS } from '../domain/units.ts';
+import { type Chunk, SATURATED } from './history-rings.ts';
 import { packSteps, unpackSteps } from './strip-steps.ts';
 
 const STRIP_STEP_MS = 120_000;

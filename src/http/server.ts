@@ -12,7 +12,7 @@ import type { Clock } from '../domain/time.ts';
 import { ClientConnections, identifyClient } from './connections.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';
 import { BcryptThread, Passwords, WRONG_WINDOW_MS } from './passwords.ts';
-import { OPEN, type TlsSettings, type WebSettingsSource } from './web-settings.ts';
+import { type TlsSettings, UNRESTRICTED, type WebSettingsSource } from './web-settings.ts';
 
 /** Limits on clients: a number of connections, and times in milliseconds. */
 const LIMITS = {
@@ -81,7 +81,7 @@ export class HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
-    this.#settings = options.settings ?? OPEN;
+    this.#settings = options.settings ?? UNRESTRICTED;
     this.#connections = new ClientConnections(this.#limits.connections);
     this.#passwords = new Passwords(options.clock, (comparison) => this.#bcrypt.compare(comparison));
   }

@@ -29,7 +29,7 @@ export interface WebSettingsSource {
 }
 
 /** Plain HTTP without authentication, always. */
-export const OPEN: WebSettingsSource = {
+export const UNRESTRICTED: WebSettingsSource = {
   current: { users: new Map(), headers: {} },
   onChange: () => () => undefined,
 };

@@ -1,5 +1,6 @@
 /** A backlog of calls, as a problem of a panel that works. */
 import type { ProblemReading } from '../domain/reading.ts';
+import { toOneDecimal } from '../text/sentences.ts';
 import type { Backlog } from './scheduler/call-queue.ts';
 
 /** A backlog of calls is a problem only after this long: a cold start isn't one. */
@@ -14,6 +15,6 @@ export function backlogProblem(
   if (backlog === undefined || now - backlog.since < BACKLOG_MS) return undefined;
   const { calls, since } = backlog;
   const minutes = Math.ceil(calls / limitPerMinute);
-  const detail = `${calls} calls waiting, ${Number(limitPerMinute.toFixed(1))} per minute allowed: about ${minutes} min left`;
+  const detail = `${calls} calls waiting, ${toOneDecimal(limitPerMinute)} per minute allowed: about ${minutes} min left`;
   return { cause: 'calls_backlog', detail, since };
 }

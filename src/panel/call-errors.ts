@@ -1,11 +1,11 @@
 /** The error for a call that failed: refused, unreadable, or without a response. */
 import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
 import {
+  messageWithCode,
   OWN_CODES,
   type PanelWay,
   panelTransportCause,
   readTransportError,
-  withCode,
 } from '../diagnosis/transport.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
@@ -126,7 +126,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
   const read = readTransportError(error);
   const { kind, code, message, hostname } = read;
   const cause = timeoutCause(panelTransportCause(kind, destination), destination.endpoint);
-  const named = withCode(read);
+  const named = messageWithCode(read);
   const describe = (): string => {
     if (kind === 'proxy' || kind === 'oversize') return message;
     if (kind === 'dns') return `resolving ${hostname ?? host} failed (${code})`;

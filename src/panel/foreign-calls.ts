@@ -1,6 +1,7 @@
 /** Detects other clients of an account, from the remaining calls that its responses report. */
 
 import type { ProblemReading } from '../domain/reading.ts';
+import { MINUTE_MS } from '../domain/units.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
 import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
@@ -24,8 +25,6 @@ const OVER_AFTER_MS = 180_000;
 
 /** Fewer unexplained calls per minute are visits of people. */
 const LEAST_PER_MINUTE = 0.8;
-
-const MINUTE_MS = 60_000;
 
 /** An own call: which one it is, and how many had ended when it started. */
 interface OwnCall {

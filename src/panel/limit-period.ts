@@ -1,4 +1,5 @@
 /** Infers the period of a panel's limit, in minutes, which no header contains. */
+import { MINUTE_MS } from '../domain/units.ts';
 
 /**
  * The account's used calls, as the response to an own call reports them. Of the own calls, the
@@ -12,8 +13,6 @@ export interface Reading {
   readonly atLeast: number;
   readonly atMost: number;
 }
-
-const MINUTE_MS = 60_000;
 
 /** The time between two responses may exceed the time between their calls by this much. */
 const SLACK_MS = 5_000;

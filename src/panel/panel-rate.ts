@@ -24,7 +24,7 @@ export interface PanelRateOptions {
 }
 
 /** A call of this panel among those of its account. */
-interface OwnCall {
+interface CountedCall {
   readonly foreign: ForeignCalls;
   readonly own: ReturnType<ForeignCalls['started']>;
 }
@@ -83,7 +83,7 @@ export class PanelRate {
   }
 
   /** Resolves or rejects as the call does, after its end has been counted. */
-  async #counted<T>({ foreign }: OwnCall, asked: Promise<T>): Promise<T> {
+  async #counted<T>({ foreign }: CountedCall, asked: Promise<T>): Promise<T> {
     let isAnswered = true;
     try {
       return await asked;
@@ -99,7 +99,7 @@ export class PanelRate {
   #learn(
     { path, server }: Pick<Call, 'path' | 'server'>,
     facts: RateFacts,
-    { foreign, own }: OwnCall,
+    { foreign, own }: CountedCall,
     failure?: PanelError,
   ): void {
     const { limit } = this;

@@ -2,6 +2,7 @@
 import { problemLine } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
+import { toOneDecimal } from '../text/sentences.ts';
 import type { Pause, RateLimit } from './scheduler/rate-limit.ts';
 
 export class RateLog {
@@ -17,7 +18,7 @@ export class RateLog {
   learned({ knownLimitPerMinute: known, limitPerMinute, isPinned }: RateLimit, wasKnown: boolean): void {
     if (isPinned) return;
     const [log, panel] = [this.#log, this.#panel];
-    const perMinute = Number(limitPerMinute.toFixed(1));
+    const perMinute = toOneDecimal(limitPerMinute);
     log[wasKnown ? 'info' : 'debug'](
       { panel, limit: known, perMinute: limitPerMinute },
       `panel ${panel}: rate limit ${known ?? 0}/min; using at most ${perMinute}/min`,

@@ -13,7 +13,7 @@ export interface Responses extends Readonly<Record<ApiEndpoint, unknown>> {
   readonly backups: BackupsPage;
   readonly schedules: readonly Schedule[];
   readonly nodes: NodesPage;
-  readonly account: Account;
+  readonly account: KeyAccount;
 }
 
 /** A page of a list that has several. */
@@ -29,7 +29,7 @@ export interface NodesPage extends Page {
 }
 
 /** The account of an API key. */
-export interface Account {
+export interface KeyAccount {
   readonly username: string;
   readonly isAdmin: boolean;
   /** Whether the key may do what its account may; false if it has permissions of its own. */

@@ -37,7 +37,7 @@ export interface AskOptions {
 }
 
 /** The result of one query, and how long it took. */
-export type Asked = Answer & Pick<QueryReading, 'query_duration_seconds'>;
+export type TimedAnswer = Answer & Pick<QueryReading, 'query_duration_seconds'>;
 
 /**
  * Queries a server's game once for its players; never rejects, and ends in time. After an abort,
@@ -47,7 +47,7 @@ export async function askPlayers(
   server: ServerTarget,
   options: AskOptions,
   signal: AbortSignal,
-): Promise<Asked> {
+): Promise<TimedAnswer> {
   const { clock, client } = options;
   let startedAt = clock.now();
   const late = () => new Error('the deadline passed');

@@ -1,7 +1,7 @@
 // Why an attempt to stream a server failed, by what its node sent.
 
 import { cloudflareMeaning } from '../diagnosis/foreign-responses.ts';
-import { nodeTransportCause, readTransportError, withCode } from '../diagnosis/transport.ts';
+import { messageWithCode, nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { SocketCodec, UpgradeRefusal } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';
@@ -27,7 +27,7 @@ export function upgradeFailure({ response, error }: RefusedUpgrade, way: Upgrade
     const read = readTransportError(error);
     const cause = nodeTransportCause(read.kind, proxied);
     const { kind, code } = read;
-    const named = withCode(read);
+    const named = messageWithCode(read);
     const describe = (): string => {
       if (kind === 'refused') return named;
       if (kind === 'cut') return `the node closed the connection (${code})`;

@@ -2,13 +2,20 @@
  * The client API of a simulated Calagopus panel, as calagopus/panel has it
  * (backend/src/routes/api/client, shared/src/models).
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { json, type SimulatedAnswer, textsRefusal } from './answers.ts';
-import { type ApiContext, type ClientApiHost, listedAllocations, readCount } from './client-api.ts';
+import {
+  type ApiContext,
+  type ClientApiHost,
+  hasAccess,
+  listedAllocations,
+  readCount,
+} from './client-api.ts';
 import { resourceUsage } from './frames.ts';
 import type { ApiGate } from './gate.ts';
+import { uuidFor } from './ids.ts';
 import { play } from './schedules.ts';
 import type { Conflict, PanelEndpoint } from './schema.ts';
 import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
@@ -73,11 +80,6 @@ export function calagopusApi(host: ClientApiHost, gate: ApiGate): Hono<{ Binding
     gate.pass(context, { endpoint: 'other' }, async () => textsRefusal(404, 'route not found')),
   );
   return app;
-}
-
-/** Administrators have access to every server. */
-function hasAccess({ settings }: ClientApiHost, { owned }: SimulatedServer): boolean {
-  return owned || settings.admin;
 }
 
 /** The refusal of a key that lacks this permission. */
@@ -345,10 +347,4 @@ function adminNodes(host: ClientApiHost, context: ApiContext): SimulatedAnswer {
 
 function nodeUuid(server: SimulatedServer): string {
   return uuidFor(`node ${nodeName(server)}`);
-}
-
-/** A UUID for a text, always the same. */
-function uuidFor(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -16,6 +16,7 @@ import {
 import type { SimulatedFleet } from './fleet.ts';
 import { usageWhenOff } from './game-server.ts';
 import { type ApiGate, pause } from './gate.ts';
+import { serverIdentifier } from './ids.ts';
 import {
   type Allocation,
   accountDocument,
@@ -109,7 +110,7 @@ function hasDaemonPaths({ settings }: ClientApiHost): boolean {
 }
 
 /** Administrators have access to every server. */
-function hasAccess({ settings }: ClientApiHost, { owned }: SimulatedServer): boolean {
+export function hasAccess({ settings }: ClientApiHost, { owned }: SimulatedServer): boolean {
   return owned || settings.admin;
 }
 
@@ -233,18 +234,8 @@ async function backups(
 }
 
 function listingEntry(server: SimulatedServer, { longIdentifiers }: SimulatorSettings): ListingEntry {
-  const identifier = longIdentifiers ? longIdentifier(server.uuid) : server.identifier;
+  const identifier = longIdentifiers ? serverIdentifier(server.uuid) : server.identifier;
   return { ...server, identifier, node: nodeName(server), allocations: listedAllocations(server) };
-}
-
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-
-/** The UUID's bytes in base32 without padding, behind a prefix. */
-function longIdentifier(uuid: string): string {
-  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
-  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
-  const groups = bits.match(/.{1,5}/g) ?? [];
-  return `serv_${groups.map((group) => BASE32[Number.parseInt(group.padEnd(5, '0'), 2)]).join('')}`;
 }
 
 async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {

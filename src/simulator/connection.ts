@@ -12,7 +12,7 @@ import {
   FRAME_LIMITS,
   type FrameBudget,
   type FrameVerdict,
-  MAX_FRAME_BYTES,
+  MAX_CLIENT_FRAME_BYTES,
   newFrameBudget,
   parseClientFrame,
 } from './frames.ts';
@@ -243,8 +243,10 @@ export class ConsoleConnection {
     const server = this.#server.uuid;
     const bytes = data as Buffer;
     const frame =
-      isBinary || bytes.length > MAX_FRAME_BYTES ? undefined : parseClientFrame(bytes.toString('utf8'));
-    if (bytes.length > MAX_FRAME_BYTES) recorder.count('oversizeFrames');
+      isBinary || bytes.length > MAX_CLIENT_FRAME_BYTES
+        ? undefined
+        : parseClientFrame(bytes.toString('utf8'));
+    if (bytes.length > MAX_CLIENT_FRAME_BYTES) recorder.count('oversizeFrames');
     const event = frame?.event ?? '(unreadable)';
     const limits = this.#farEnd.throttles ? FRAME_LIMITS : UNLIMITED;
     const verdict = admitFrame(this.#budget, event, clock.now(), limits);

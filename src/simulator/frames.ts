@@ -60,7 +60,7 @@ export function parseClientFrame(text: string): { event: string; args: unknown[]
 }
 
 /** Larger frames are dropped unread, in bytes. */
-export const MAX_FRAME_BYTES = 4_096;
+export const MAX_CLIENT_FRAME_BYTES = 4_096;
 /** More frames per second than this have crashed real daemons. */
 export const CRASHING_BURST = 10;
 

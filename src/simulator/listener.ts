@@ -12,7 +12,7 @@ type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) 
  * An address to listen on: all addresses of the machine if `host` is absent, and any free port if
  * `port` is 0.
  */
-export interface Place {
+export interface ListenAddress {
   readonly host?: string | undefined;
   readonly port: number;
 }
@@ -30,11 +30,11 @@ function isEverywhere(host: string | undefined): boolean {
 
 /** Several addresses that serve the same, and can be closed and opened again. */
 export class Listener {
-  readonly #places: readonly Place[];
+  readonly #places: readonly ListenAddress[];
   readonly #ports: readonly Port[];
   readonly #isSecure: boolean;
 
-  constructor(places: readonly Place[], tls?: TlsFiles) {
+  constructor(places: readonly ListenAddress[], tls?: TlsFiles) {
     this.#places = places;
     this.#isSecure = tls !== undefined;
     this.#ports = places.map((place) => new Port(place, tls));
@@ -85,11 +85,11 @@ export class Listener {
 class Port {
   readonly #server: Server;
   readonly #isSecure: boolean;
-  readonly #place: Place;
+  readonly #place: ListenAddress;
   readonly #connections = new Connections();
   #number: number;
 
-  constructor(place: Place, tls: TlsFiles | undefined) {
+  constructor(place: ListenAddress, tls: TlsFiles | undefined) {
     this.#place = place;
     this.#number = place.port;
     this.#isSecure = tls !== undefined;

@@ -1,6 +1,6 @@
 // How the kinds of panels describe accounts and servers in their responses.
 
-import { createHash } from 'node:crypto';
+import { serverIdentifier, uuidFor } from './ids.ts';
 import type { BackupSpec, Conflict, DaemonType, PanelKind, WireLimits } from './schema.ts';
 
 /** An address of a server, as on the wire. */
@@ -191,28 +191,4 @@ export function backupDocument(kind: PanelKind, backup: BackupSpec): object {
       ...backup,
     },
   };
-}
-
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
-
-/**
- * The identifier that newer panels give a server besides the short one: its UUID's bytes in base32.
- */
-function serverIdentifier(uuid: string): string {
-  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
-  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0'));
-  const digits = bits.join('').match(/.{1,5}/g) ?? [];
-  return `serv_${digits.map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')}`;
-}
-
-/** A UUID for a text, always the same. */
-function uuidFor(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `8${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
 }

@@ -1,5 +1,7 @@
 /** Counts the calls in a window against a limit, as panels do. */
 
+import { SECOND_MS } from '../domain/units.ts';
+
 /** The calls since the first of a window; times are milliseconds on one clock. */
 export interface RateWindow {
   readonly endsAt: number;
@@ -27,8 +29,6 @@ export interface LimitForm {
 }
 
 const PER_MINUTE: LimitForm = { windowMs: 60_000 };
-
-const SECOND_MS = 1_000;
 
 /** Counts one call against `limit` calls in each window. */
 export function countCall(

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/domain/time.ts';
-import type { Asked } from '../../src/query/ask.ts';
+import type { TimedAnswer } from '../../src/query/ask.ts';
 import { composeQuestion, listWays } from '../../src/query/ask.ts';
 import type { Question, Way } from '../../src/query/query-model.ts';
 import { answerTo } from '../../src/query/race-of-ways.ts';
@@ -30,13 +30,13 @@ export async function queryHere(
   target: QueryTarget,
   clock: Clock,
   signal = new AbortController().signal,
-): Promise<Asked> {
+): Promise<TimedAnswer> {
   const startedAt = clock.now();
   const answer = await answerTo(questionFor(target), { clock, decoding: () => {} }, signal);
   return { ...answer, query_duration_seconds: (clock.now() - startedAt) / 1_000 };
 }
 
 /** The result without the way, and without a number of bots of 0, which only some games tell. */
-export function countsOf({ bots = 0, way: _way, ...asked }: Asked): Asked {
+export function countsOf({ bots = 0, way: _way, ...asked }: TimedAnswer): TimedAnswer {
   return bots === 0 ? asked : { ...asked, bots };
 }

@@ -1,5 +1,5 @@
 /** The rate limit of one account: a sliding window of 60 s, pauses, and what other clients use. */
-import type { Clock } from '../../domain/time.ts';
+import { type Clock, NEVER } from '../../domain/time.ts';
 import type { Quiet, RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
@@ -38,8 +38,6 @@ const PROBE_MS = 5_000;
 export function madePerMinute(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
-
-const NEVER = Number.NEGATIVE_INFINITY;
 
 /** What a response's headers show about the rate limit, in calls per minute. */
 export interface RateFacts {

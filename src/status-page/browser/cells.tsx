@@ -1,7 +1,7 @@
 // The cells of a server's row.
 import type { ComponentChild, JSX } from 'preact';
 import { isOff } from '../../domain/power-states.ts';
-import { NOTHING, rate, span } from '../data/amounts.ts';
+import { DASH, rate, span } from '../data/amounts.ts';
 import { attentionGroup } from '../data/attention-table.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, sentence, stateTitle } from '../data/titles.ts';
@@ -92,7 +92,7 @@ export function problem(server: LiveServer, { time: now }: LiveFleet): JSX.Eleme
 
 export function network(server: LiveServer): ComponentChild {
   const { network_receive_bytes_per_second: received, network_transmit_bytes_per_second: sent } = server;
-  if (received === undefined || isOff(server.state)) return NOTHING;
+  if (received === undefined || isOff(server.state)) return DASH;
   return (
     <>
       <span>↓ {rate(received)}</span>

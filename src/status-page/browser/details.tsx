@@ -3,7 +3,7 @@ import { Component, type JSX, type TargetedPointerEvent } from 'preact';
 import { type ChartSeries, POINTS, STEP_SECONDS } from '../../domain/recent-history.ts';
 import { isCrash } from '../../domain/stops.ts';
 import { MIB } from '../../domain/units.ts';
-import { NOTHING, rate, size, span } from '../data/amounts.ts';
+import { DASH, rate, size, span } from '../data/amounts.ts';
 import type { HistoryView } from '../data/history.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titles.ts';
@@ -291,7 +291,7 @@ class Chart extends Component<ChartProps, { readonly pointed?: number }> {
             const value = values[pointed ?? last] ?? undefined;
             return (
               <span key={label} style={{ borderColor: `var(${color})` }}>
-                {label} <b>{value === undefined ? NOTHING : format(value)}</b>
+                {label} <b>{value === undefined ? DASH : format(value)}</b>
               </span>
             );
           })}

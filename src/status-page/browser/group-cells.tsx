@@ -6,15 +6,15 @@ import type { ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 
 /** How many names of servers a line with a group of them shows. */
-const NAMES_SHOWN = 12;
+const NAMES_IN_GROUP = 12;
 
 /** The cells of a line with a group of servers, by their columns. */
 export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<string, ComponentChild> {
   const [first] = servers;
   const same = (field: 'panel' | 'node' | 'state') =>
     servers.every((server) => server[field] === first[field]) ? first[field] : undefined;
-  const names = servers.slice(0, NAMES_SHOWN).map(({ server }) => server);
-  if (servers.length > NAMES_SHOWN) names.push('…');
+  const names = servers.slice(0, NAMES_IN_GROUP).map(({ server }) => server);
+  if (servers.length > NAMES_IN_GROUP) names.push('…');
   return {
     who: (
       <>

@@ -9,7 +9,7 @@ import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles
 import { banner } from './banner.tsx';
 import { bar } from './bar.tsx';
 import type { LiveFleet } from './live-fleet.ts';
-import { countPlayers } from './players.ts';
+import { totalPlayers } from './players.ts';
 import { VERDICT_CODES, VERDICTS } from './traits.ts';
 import type { Choice } from './view.ts';
 
@@ -58,7 +58,7 @@ export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
       return [verdict === 'crashed' ? 'data:crashed' : `verdict:${verdict}`, one, several];
     }),
   ];
-  const playing = countPlayers(servers);
+  const playing = totalPlayers(servers);
   return (
     <section class="summary" aria-label="Summary">
       <button

@@ -11,7 +11,7 @@ export function playerText({ players, players_max: most }: LiveServer): string |
  * The number of players on all servers. Players of a proxy aren't counted, because they are on
  * other servers as well. Undefined if no number is known.
  */
-export function countPlayers(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
+export function totalPlayers(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
   const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));
   return known.length === 0 ? undefined : known.reduce((sum, players) => sum + players, 0);
 }

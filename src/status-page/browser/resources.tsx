@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { isOff } from '../../domain/power-states.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
-import { coreLimit, cores, NOTHING, size, sizeLimit } from '../data/amounts.ts';
+import { coreLimit, cores, DASH, size, sizeLimit } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { bar } from './bar.tsx';
 import { SORTS } from './sorting.ts';
@@ -68,7 +68,7 @@ export function meter(resource: Resource, server: LiveServer): JSX.Element {
   return (
     <div class="usage" title={title} data-level={level}>
       <span class="main" data-label={SORTS[resource.name].title}>
-        {used === undefined ? NOTHING : resource.amount(used)}
+        {used === undefined ? DASH : resource.amount(used)}
       </span>
       {percent !== undefined && <span class="sub">{percent} %</span>}
       {percent !== undefined && bar(percent, level)}

@@ -2,7 +2,7 @@
 import { MIB } from '../../domain/units.ts';
 
 /** The placeholder for unknown values. */
-export const NOTHING = '–';
+export const DASH = '–';
 
 /** Memory or disk, from bytes. */
 export function size(bytes: number): string {

@@ -1,12 +1,11 @@
 // The page's event stream, which shows the fleet once a second.
 import { type Repeat, repeat } from '../../domain/repeat.ts';
+import { SECOND_MS } from '../../domain/units.ts';
 import { type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import type { BoardSource } from './board-source.ts';
 import { updateText } from './live-update.ts';
 import { type Picture, takePicture } from './picture.ts';
 import { Viewers, type Watcher } from './viewers.ts';
-
-const SECOND_MS = 1_000;
 
 /** Reads the fleet, or a part of it, once a second while there are viewers. */
 export class LiveStream {

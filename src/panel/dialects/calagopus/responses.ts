@@ -9,10 +9,10 @@ import { Sample } from '../../../domain/sample.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import { MIB } from '../../../domain/units.ts';
 import {
-  type Account,
   type Backup,
   type BackupsPage,
   type Credentials,
+  type KeyAccount,
   type ListedServer,
   type ListingPage,
   type NodesPage,
@@ -132,7 +132,7 @@ function resourcesIn(usage: unknown): Resources {
   return { sample, suspended: false, badFields };
 }
 
-export function decodeAccount(body: unknown): Account {
+export function decodeAccount(body: unknown): KeyAccount {
   const user = asFields(valueIn(body, 'user'));
   const username = asText(user?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "user"');

@@ -8,9 +8,9 @@ import type { BlockedReason } from '../../../domain/server.ts';
 import { SHORT_ID_LENGTH } from '../../../domain/server-ids.ts';
 import { MIB } from '../../../domain/units.ts';
 import {
-  type Account,
   type Backup,
   type BackupsPage,
+  type KeyAccount,
   type ListedServer,
   type ListingPage,
   type NodesPage,
@@ -162,7 +162,7 @@ function related(attributes: Fields, name: string): readonly Fields[] {
     .filter((fields) => fields !== undefined);
 }
 
-export function decodeAccount(body: unknown): Account {
+export function decodeAccount(body: unknown): KeyAccount {
   const attributes = attributesIn(body);
   const username = asText(attributes?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "attributes"');

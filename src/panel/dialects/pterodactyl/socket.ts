@@ -129,11 +129,11 @@ const BACKUP_COMPLETED = 'backup completed';
 const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
 
 /** A longer frame takes too long to be parsed, and has nothing that the exporter needs. */
-const MAX_FRAME_BYTES = 128 * 1024;
+const MAX_DECODED_BYTES = 128 * 1024;
 
 /** Reads one text frame; never throws. */
 export function decodeFrame(frame: Buffer): DecodedFrame {
-  if (frame.length > MAX_FRAME_BYTES) return { bad: 'oversize' };
+  if (frame.length > MAX_DECODED_BYTES) return { bad: 'oversize' };
   const value = parseJson(frame.toString('utf8'));
   if (value === undefined) return { bad: 'not_json' };
   const { event, args } = asFields(value) ?? {};

@@ -1,0 +1,27 @@
+// The ids that simulated panels make up.
+
+import { createHash } from 'node:crypto';
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/**
+ * The identifier that newer panels give a server besides the short one: its UUID's bytes in base32.
+ */
+export function serverIdentifier(uuid: string): string {
+  const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0'));
+  const digits = bits.join('').match(/.{1,5}/g) ?? [];
+  return `serv_${digits.map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')}`;
+}
+
+/** A UUID for a text, always the same. */
+export function uuidFor(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
