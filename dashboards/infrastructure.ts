@@ -8,7 +8,7 @@ export function exportersUp(width: number): PanelBuilder {
   return figure({
     title: 'Exporters',
     description:
-      "Exporters that Prometheus can scrape, and those that it can't. While an exporter is down, nothing is known about its servers.",
+      "Exporters that Prometheus can and can't scrape. While an exporter is down, nothing is known about its servers.",
     unit: 'none',
     width,
     thresholds: NONE_IS_GOOD,

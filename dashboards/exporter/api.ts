@@ -44,7 +44,7 @@ export const api: Section = {
     }),
     graph({
       title: 'Queued calls',
-      description: 'API calls that wait for the budget. A long queue delays samples.',
+      description: 'API calls that wait because of the rate limit. A long queue delays samples.',
       unit: 'none',
       decimals: 0,
       min: 0,

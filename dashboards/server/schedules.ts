@@ -22,7 +22,7 @@ export const schedules: Section = {
     table({
       title: 'Schedules',
       description:
-        "Schedules as last read from the panel. If runs are overdue, the panel's cron is dead; if one is processing for hours, its queue worker is. Requires schedules in the configuration.",
+        "Schedules as last read from the panel. If runs are overdue, the panel's cron isn't running. If a schedule is processing for hours, its queue worker isn't running. Requires schedules in the configuration.",
       unit: 'short',
       noValue: 'No schedules: set schedules in the configuration',
       height: 6,

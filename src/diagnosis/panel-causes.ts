@@ -1,6 +1,6 @@
 // The causes that concern a panel as a whole, or something in front of it.
 import type { CauseCodes } from '../domain/problems.ts';
-import { DIALECT_FACTS, inWords } from '../panel/dialects/facts.ts';
+import { DIALECT_FACTS, inWords, panelsWith } from '../panel/dialects/facts.ts';
 import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
 
 /**
@@ -151,7 +151,7 @@ export const PANEL_CAUSES = {
   ...causes('panel', PASSING, {
     rate_limited: [
       'rate limit exceeded',
-      'The limit applies to the account: browser tabs and other programs that use the same account share it.',
+      `The limit applies to the account (in ${panelsWith(({ limitsAddresses }) => limitsAddresses === true)}, to the address): browser tabs and other programs share it.`,
       "Give the exporter its own account, or lower `requests_per_minute`. Alternatively, raise the panel's limit.",
     ],
     account_shared: [

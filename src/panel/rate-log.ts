@@ -39,7 +39,7 @@ export class RateLog {
     const seconds = Math.ceil(lengthMs / 1_000);
     const limitedCalls =
       scope === 'account'
-        ? `no calls for ${seconds} s. The limit applies to the account: give the exporter its own account, or lower \`requests_per_minute\`.`
+        ? `no calls for ${seconds} s. Other clients may share the limit: give the exporter its own account, or lower \`requests_per_minute\`.`
         : `no calls for ${scope} for ${seconds} s. Only these are limited, by the panel or by a proxy in front of it.`;
     const level = isRepeated || scope.startsWith('tokens of ') ? 'debug' : 'warn';
     log[level](

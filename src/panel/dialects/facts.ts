@@ -8,6 +8,8 @@ export interface DialectFacts {
   readonly panels: readonly string[];
   /** How its API keys begin. */
   readonly keys: KeyPrefixes;
+  /** Whether the panel counts calls by the client's address, not by its account. */
+  readonly limitsAddresses?: true;
   /** The daemons that the paths of its servers name. */
   readonly daemons: readonly string[];
   /** What the panel calls the permission that an account, or its key, needs for an endpoint. */
@@ -66,6 +68,8 @@ export const CALAGOPUS_FACTS = {
   panels: ['Calagopus'],
   // shared/src/models/user_api_key.rs.
   keys: { client: ['c7sp_'] },
+  // backend/src/routes/api/client/mod.rs.
+  limitsAddresses: true,
   daemons: [],
   // backend/src/routes/api/client/servers.
   permissions: { listing: 'servers.read', backups: 'backups.read', schedules: 'schedules.read' },

@@ -46,7 +46,7 @@ class Pool implements Placed {
   }
 
   /**
-   * As of servers: first nodes without failures where a server streams, then others without
+   * Ordered like servers: first nodes without failures where a server streams, then others without
    * failures, then the one whose last failure is oldest. So after a failure, other nodes try a path
    * before another server of the same node does.
    */

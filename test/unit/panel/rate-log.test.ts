@@ -55,7 +55,7 @@ describe('the log line of a pause', () => {
     [
       'of the account names what to do',
       { scope: 'account' },
-      /^warn: .*: no calls for 7 s\. The limit applies to the account/,
+      /^warn: .*: no calls for 7 s\. Other clients may share the limit: give the exporter its own account/,
     ],
     [
       'of a path names it',
