@@ -17,6 +17,8 @@ const TALLIES = file('panel/health/tallies');
 const OUTAGE = file('panel/health/outage');
 const CANDIDATES = file('panel/health/candidates');
 const TALLY = file('panel/health/tally');
+const GROUP = file('panel/health/evidence-group');
+const HEAP = file('panel/heap');
 const HOLDS = file('panel/health/holds');
 const REFUSALS = file('panel/health/refusals');
 const HEALTH = file('panel/health/health');
@@ -104,7 +106,7 @@ export const MUTATIONS = [
   [
     'a server that streams was granted its console',
     OUTCOMES,
-    'last?.streams === true && this.#asked.websocket > 0',
+    'streams && this.#asked.websocket > 0',
     'false',
   ],
   [
@@ -190,7 +192,7 @@ export const MUTATIONS = [
   ['a granted console proves nothing for paths', TALLIES, "subject === 'consoles' || ", ''],
   ["a node's success proves nothing for paths", TALLIES, 'node !== undefined || channel', 'channel'],
   ['any success ends an outage', LEDGER, 'worksAt >= outage.suspectedAt', 'worksAt > 1e15'],
-  ['an outage ends with its last server', LEDGER, 'servers === 0 || worksAt', 'worksAt'],
+  ['an outage ends with its last server', LEDGER, 'isOfNobody || hasWorked', 'hasWorked'],
   [
     'what a larger outage explained says nothing',
     TESTIMONY,
@@ -274,10 +276,22 @@ export const MUTATIONS = [
   ],
   ['a node without servers is forgotten', CANDIDATES, 'this.#pools.delete(pool.node);', ''],
   ['equals try in random order', CANDIDATES, 'candidate.lot = this.#random();', 'candidate.lot = 0;'],
-  ['what is explained does not count', TALLY, 'if (this.#isExplained(group.key)) return;', ''],
+  ['what is explained does not count', TALLY, 'if (group.isExplained) return;', ''],
+  ['an explanation begins and ends', TALLY, 'group.isExplained = this.#isExplained(key);', ''],
   ['a success of its own node proves nothing', TALLY, 'if (group.key !== key) return', 'return'],
-  ['a socket that streams works all the time', TALLY, 'outcome.streams === true ?', 'false ?'],
-  ['a failure that came earlier is not the last', TALLY, 'if (at <= this.#at) return;', ''],
+  ['a socket that streams works all the time', GROUP, 'outcome.streams === true ?', 'false ?'],
+  ['a failure that came earlier is not the last', GROUP, 'if (at > this.#newestAt) {', 'if (true) {'],
+  ['a failure that is gone is not the last', GROUP, 'if (isHere) this.failureRemoved(evidence);', ''],
+  ['excused failures are gone', GROUP, 'this.#failed = EMPTY;', ''],
+  ['heaps of nothing are never filled', GROUP, 'if (this.#works === EMPTY) ', 'if (false) '],
+  ['the first of a heap may leave it alone', HEAP, ' this.#first = undefined;\n    else', ' ;\n    else'],
+  ['a decision knows the outage', LEDGER, 'tally.outage = outage;', ''],
+  [
+    'a server that moves counts there with all its outcomes',
+    OUTCOMES,
+    'for (const channel of CHANNELS) this.#count(server, channel);',
+    "this.#count(server, 'websocket');",
+  ],
   ['the problem is that of the last failure', TALLY, 'outcome.at > newest.at', 'outcome.at < newest.at'],
   [
     'nothing but trials starts during an outage',

@@ -22,45 +22,55 @@ export class Seat<Item> implements Placed {
  */
 const WIDTH = 16;
 
-/** Items by the rank that they had when they were put in, ascending. */
+const inAnyOrder = () => false;
+
+/**
+ * Items by the rank that they had when they were put in, ascending.
+ *
+ * With a node per server, nearly every heap holds a single item. The first item therefore needs no
+ * arrays: an event would have to fetch them from memory, too.
+ */
 export class Heap<Item extends Placed> {
-  readonly #items: Item[] = [];
-  /** The rank of the item in each place. */
-  readonly #ranks: number[] = [];
-  readonly #isOrdered: boolean;
+  #first: Item | undefined = undefined;
+  #firstRank = Number.NaN;
+  /** The other items and their ranks, by place from 1; absent until there is a second item. */
+  #others: Item[] | undefined = undefined;
+  #ranks: number[] | undefined = undefined;
   readonly #isBefore: (one: Item, other: Item) => boolean;
 
   /** `isBefore` orders items of the same rank; without it, they are in no particular order. */
-  constructor(isBefore?: (one: Item, other: Item) => boolean) {
-    this.#isOrdered = isBefore !== undefined;
-    this.#isBefore = isBefore ?? (() => false);
+  constructor(isBefore: (one: Item, other: Item) => boolean = inAnyOrder) {
+    this.#isBefore = isBefore;
   }
 
   get size(): number {
-    return this.#items.length;
+    return this.#first === undefined ? 0 : 1 + (this.#others?.length ?? 0);
   }
 
   get first(): Item | undefined {
-    return this.#items[0];
+    return this.#first;
   }
 
   get firstRank(): number | undefined {
-    return this.#ranks[0];
+    return this.#first === undefined ? undefined : this.#firstRank;
   }
 
   /** All items, in no particular order. */
   get items(): readonly Item[] {
-    return this.#items;
+    return this.#first === undefined ? [] : [this.#first, ...(this.#others ?? [])];
   }
 
   has(item: Item): boolean {
-    return item.place >= 0 && this.#items[item.place] === item;
+    const { place } = item;
+    return place > 0 ? this.#others?.[place - 1] === item : place === 0 && this.#first === item;
   }
 
   /** Puts the item in, or gives it another rank. */
   put(item: Item, rank: number): void {
-    const place = this.has(item) ? item.place : this.#items.length;
-    if (this.#isOrdered || this.#ranks[place] !== rank) this.#settle(item, rank, place);
+    const isNew = !this.has(item);
+    const place = isNew ? this.size : item.place;
+    const mayMove = isNew || this.#isBefore !== inAnyOrder || this.#rankAt(place) !== rank;
+    if (mayMove) this.#settle(item, rank, place);
   }
 
   /** Returns whether the item was in here. */
@@ -68,9 +78,10 @@ export class Heap<Item extends Placed> {
     if (!this.has(item)) return false;
     const free = item.place;
     item.place = -1;
-    const last = this.#items.pop();
-    const rank = this.#ranks.pop();
-    if (last !== undefined && rank !== undefined && last !== item) this.#settle(last, rank, free);
+    const last = this.#others?.pop();
+    const rank = this.#ranks?.pop();
+    if (last === undefined || rank === undefined) this.#first = undefined;
+    else if (last !== item) this.#settle(last, rank, free);
     return true;
   }
 
@@ -80,8 +91,7 @@ export class Heap<Item extends Placed> {
       this.#isBefore(this.#itemAt(one), this.#itemAt(other)),
     );
     const see = (place: number) => {
-      const rank = this.#ranks[place];
-      if (rank !== undefined) next.put(new Seat(place), rank);
+      if (place < this.size) next.put(new Seat(place), this.#rankAt(place));
     };
     see(0);
     for (let seen = next.first; seen !== undefined; seen = next.first) {
@@ -110,13 +120,18 @@ export class Heap<Item extends Placed> {
 
   /** The place below this one whose item ranks first; undefined if there is none. */
   #firstBelow(place: number): number | undefined {
-    const start = WIDTH * place + 1;
-    const end = Math.min(start + WIDTH, this.#items.length);
-    if (start >= end) return undefined;
-    let first = start;
-    for (let below = start + 1; below < end; below += 1)
-      if (this.#ranksBefore(this.#itemAt(below), this.#rankAt(below), first)) first = below;
-    return first;
+    const ranks = this.#ranks;
+    const start = WIDTH * place;
+    if (ranks === undefined || start >= ranks.length) return undefined;
+    const end = Math.min(start + WIDTH, ranks.length);
+    let [first, rank] = [start, ranks[start] as number];
+    for (let below = start + 1; below < end; below += 1) {
+      const other = ranks[below] as number;
+      const isFirst =
+        other === rank ? this.#isBefore(this.#itemAt(below + 1), this.#itemAt(first + 1)) : other < rank;
+      if (isFirst) [first, rank] = [below, other];
+    }
+    return first + 1;
   }
 
   #ranksBefore(item: Item, rank: number, place: number): boolean {
@@ -130,11 +145,11 @@ export class Heap<Item extends Placed> {
   }
 
   #itemAt(place: number): Item {
-    return this.#items[place] as Item;
+    return (place === 0 ? this.#first : this.#others?.[place - 1]) as Item;
   }
 
   #rankAt(place: number): number {
-    return this.#ranks[place] as number;
+    return place === 0 ? this.#firstRank : (this.#ranks?.[place - 1] as number);
   }
 
   #move(from: number, to: number): void {
@@ -142,8 +157,13 @@ export class Heap<Item extends Placed> {
   }
 
   #put(item: Item, rank: number, place: number): void {
-    this.#items[place] = item;
-    this.#ranks[place] = rank;
+    if (place === 0) {
+      this.#first = item;
+      this.#firstRank = rank;
+    } else {
+      (this.#others ??= [])[place - 1] = item;
+      (this.#ranks ??= [])[place - 1] = rank;
+    }
     item.place = place;
   }
 }

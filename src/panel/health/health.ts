@@ -150,9 +150,8 @@ export class Health {
     const before = last?.problem?.cause;
     this.#happens(() => {
       this.#record(path, server, { startedAt, at: endedAt, problem, signs });
-      const node = this.asked(path, server)?.node;
       if (before !== undefined && problem === undefined)
-        this.#options.changed({ of: 'recovery', cause: before, node });
+        this.#options.changed({ of: 'recovery', cause: before, node: this.asked(path, server)?.node });
       const facts = { now: this.#now, asked: this.#outcomes.countAsked(path) };
       if (path !== 'listing' && this.#refusals.ended(server, before, problem?.cause, facts))
         this.#lookAtList();

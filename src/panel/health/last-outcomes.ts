@@ -10,29 +10,43 @@ export const SLICE = 250;
 /** How many candidates are looked at for one that may try. */
 const CANDIDATES_TRIED = 32;
 
-/** A server on a channel, and its last outcome. */
-interface Cell {
-  readonly channel: Channel;
-  readonly testimony: Testimony;
-  asked: AskedServer;
-  last: Outcome | undefined;
-  /** The node under which it is counted: it may become known, or change, later. */
-  node: string | undefined;
-  candidate: Candidate | undefined;
+/** A server on a channel: its last outcome there, and what that proves. */
+class Cell extends Testimony {
+  last: Outcome | undefined = undefined;
+  candidate: Candidate | undefined = undefined;
 }
 
 /**
- * A server's cells on all channels, together because code that reads one usually reads another
- * next.
+ * A server with its cells, together because code that reads one usually reads another next. They
+ * are fields of one object, so that an outcome fetches as little as possible from memory.
  */
-type Cells = Record<Channel, Cell | undefined>;
+class Server implements Record<Channel, Cell | undefined> {
+  readonly id: string;
+  asked: AskedServer;
+  /** The node under which it is counted: it may become known, or change, later. */
+  node: string | undefined;
+  /** Its socket streams. */
+  streams = false;
+  listing: Cell | undefined = undefined;
+  websocket: Cell | undefined = undefined;
+  resources: Cell | undefined = undefined;
+  backups: Cell | undefined = undefined;
+  schedules: Cell | undefined = undefined;
+  sockets: Cell | undefined = undefined;
+
+  constructor(id: string, asked: AskedServer) {
+    this.id = id;
+    this.asked = asked;
+    this.node = asked.node;
+  }
+}
 
 /**
  * Each change at once updates the evidence and the server's rank among the candidates for trials.
  */
 export class LastOutcomes {
   readonly #facts: Facts;
-  readonly #servers = new Map<string, Cells>();
+  readonly #servers = new Map<string, Server>();
   /** The number of servers that are asked on each channel. */
   readonly #asked = byChannel(() => 0);
   readonly #candidates: Readonly<Record<Channel, Candidates>>;
@@ -45,23 +59,20 @@ export class LastOutcomes {
 
   /** These servers are asked; others are forgotten. */
   setAsked(asked: Asked): void {
-    for (const [server, cells] of this.#servers) {
+    for (const server of this.#servers.values()) {
       for (const channel of CHANNELS)
-        if (cells[channel] !== undefined && !asked[channel].has(server)) this.#forget(cells, channel, server);
-      if (CHANNELS.every((channel) => cells[channel] === undefined)) this.#servers.delete(server);
+        if (server[channel] !== undefined && !asked[channel].has(server.id)) this.#forget(server, channel);
+      if (CHANNELS.every((channel) => server[channel] === undefined)) this.#servers.delete(server.id);
     }
     for (const channel of CHANNELS)
-      for (const [server, one] of asked[channel]) {
-        const cells = this.#cellsOf(server);
-        const cell = cells[channel];
-        if (cell === undefined) {
-          cells[channel] = this.#cell(channel, one);
-          this.#asked[channel] += 1;
-          this.#count(cells, channel, server);
-        } else {
-          cell.asked = one;
-          if (cell.node !== one.node) this.#count(cells, channel, server);
-        }
+      for (const [id, one] of asked[channel]) {
+        const server = this.#server(id, one);
+        server.asked = one;
+        this.#followNode(server);
+        if (server[channel] !== undefined) continue;
+        server[channel] = new Cell(this.#facts);
+        this.#asked[channel] += 1;
+        this.#count(server, channel);
       }
   }
 
@@ -71,7 +82,8 @@ export class LastOutcomes {
   }
 
   asked(channel: Channel, server: string): AskedServer | undefined {
-    return this.#servers.get(server)?.[channel]?.asked;
+    const known = this.#servers.get(server);
+    return known?.[channel] && known.asked;
   }
 
   /** The number of servers that are asked there. */
@@ -84,23 +96,24 @@ export class LastOutcomes {
    * node when a token was requested.
    */
   lastSeen(channel: Channel, server: string): Outcome | undefined {
-    const cells = this.#servers.get(server);
-    return cells && lastSeen(cells, channel);
+    const known = this.#servers.get(server);
+    return known && lastSeen(known, channel);
   }
 
   /** Replaces the server's last outcome on the channel, or forgets it. */
   record(channel: Channel, server: string, last: Outcome | undefined): void {
-    const cells = this.#servers.get(server);
-    if (cells === undefined) return;
-    const cell = cells[channel];
+    const known = this.#servers.get(server);
+    if (known === undefined) return;
+    const { [channel]: cell, streams } = known;
     if (cell !== undefined) {
-      const streamed = cell.last?.streams === true;
       cell.last = last;
-      this.#count(cells, channel, server);
-      if (channel === 'sockets' && streamed !== (last?.streams === true)) this.#rankEverywhere(cells, server);
+      if (channel === 'sockets') known.streams = last?.streams === true;
     }
-    if (channel === 'websocket') this.#count(cells, 'sockets', server);
-    this.#followNode(cells, server);
+    // All its outcomes may have to be counted anew, with this one.
+    if (this.#followNode(known)) return;
+    this.#count(known, channel);
+    if (channel === 'websocket') this.#count(known, 'sockets');
+    if (streams !== known.streams) this.#rankEverywhere(known);
   }
 
   /** The server failed because of a larger outage, so others are to try before it. */
@@ -124,10 +137,10 @@ export class LastOutcomes {
     isOver: (last: Outcome) => boolean,
   ): Generator<void, void, undefined> {
     let looks = 0;
-    for (const [server, cells] of this.#servers) {
+    for (const server of this.#servers.values()) {
       for (const channel of channels) {
-        const last = cells[channel]?.last;
-        if (last !== undefined && isOver(last)) this.record(channel, server, undefined);
+        const last = server[channel]?.last;
+        if (last !== undefined && isOver(last)) this.record(channel, server.id, undefined);
       }
       looks += 1;
       if (looks % SLICE === 0) yield;
@@ -142,8 +155,8 @@ export class LastOutcomes {
 
   /** The server's node may have become known, or have changed. */
   nodeMayHaveChanged(server: string): void {
-    const cells = this.#servers.get(server);
-    if (cells !== undefined) this.#followNode(cells, server);
+    const known = this.#servers.get(server);
+    if (known !== undefined) this.#followNode(known);
   }
 
   /**
@@ -164,74 +177,71 @@ export class LastOutcomes {
     }
   }
 
-  #cellsOf(server: string): Cells {
-    let cells = this.#servers.get(server);
-    if (cells === undefined) this.#servers.set(server, (cells = byChannel(() => undefined)));
-    return cells;
+  #server(id: string, asked: AskedServer): Server {
+    let server = this.#servers.get(id);
+    if (server === undefined) this.#servers.set(id, (server = new Server(id, asked)));
+    return server;
   }
 
-  #forget(cells: Cells, channel: Channel, server: string): void {
-    const cell = cells[channel];
+  #forget(server: Server, channel: Channel): void {
+    const cell = server[channel];
     if (cell === undefined) return;
-    cell.testimony.withdraw();
-    cells[channel] = undefined;
+    cell.withdraw();
+    server[channel] = undefined;
     this.#asked[channel] -= 1;
     if (cell.candidate !== undefined) this.#candidates[channel].delete(cell.candidate);
-    if (channel === 'sockets' && cell.last?.streams === true) this.#rankEverywhere(cells, server);
-    if (channel === 'websocket') this.#count(cells, 'sockets', server);
+    if (channel === 'websocket') this.#count(server, 'sockets');
+    if (channel !== 'sockets' || !server.streams) return;
+    server.streams = false;
+    this.#rankEverywhere(server);
   }
 
-  #cell(channel: Channel, asked: AskedServer): Cell {
-    const testimony = new Testimony(this.#facts);
-    return { channel, testimony, asked, last: undefined, node: undefined, candidate: undefined };
+  /** Returns whether the server's node has changed, so that all its outcomes were counted anew. */
+  #followNode(server: Server): boolean {
+    const { node } = server.asked;
+    if (node === server.node) return false;
+    server.node = node;
+    for (const channel of CHANNELS) this.#count(server, channel);
+    return true;
   }
 
-  #followNode(cells: Cells, server: string): void {
-    for (const channel of CHANNELS) {
-      const cell = cells[channel];
-      if (cell !== undefined && cell.node !== cell.asked.node) this.#count(cells, channel, server);
-    }
-  }
-
-  #count(cells: Cells, channel: Channel, server: string): void {
-    const cell = cells[channel];
+  #count(server: Server, channel: Channel): void {
+    const cell = server[channel];
     if (cell === undefined) return;
-    this.#weigh(cells, cell);
-    this.#rank(cells, cell, server);
+    this.#weigh(server, channel, cell);
+    this.#rank(server, channel, cell);
   }
 
-  #weigh(cells: Cells, cell: Cell): void {
-    const { channel, testimony, last } = cell;
-    cell.node = cell.asked.node;
+  #weigh(server: Server, channel: Channel, cell: Cell): void {
+    const { node, streams } = server;
     if (channel !== 'sockets') {
-      testimony.call(channel, cell.node, last);
+      cell.call(channel, node, cell.last);
       return;
     }
     // A server that streams was granted its console.
-    const granted = last?.streams === true && this.#asked.websocket > 0 ? last : undefined;
-    testimony.socket(cell.node, lastSeen(cells, 'sockets'), granted);
+    const granted = streams && this.#asked.websocket > 0 ? cell.last : undefined;
+    cell.socket(node, lastSeen(server, channel), granted);
   }
 
-  #rank(cells: Cells, cell: Cell, server: string): void {
-    if (server === NO_SERVER) return;
-    const { channel, node, candidate } = cell;
-    const streams = cells.sockets?.last?.streams === true;
-    const last = lastSeen(cells, channel);
-    cell.candidate = this.#candidates[channel].set(candidate ?? server, node, last, streams);
+  #rank(server: Server, channel: Channel, cell: Cell): void {
+    const { id, node, streams } = server;
+    if (id === NO_SERVER) return;
+    const last = lastSeen(server, channel);
+    cell.candidate = this.#candidates[channel].set(cell.candidate ?? id, node, last, streams);
   }
 
-  #rankEverywhere(cells: Cells, server: string): void {
+  #rankEverywhere(server: Server): void {
     for (const channel of CHANNELS) {
-      const cell = cells[channel];
-      if (cell !== undefined) this.#rank(cells, cell, server);
+      const cell = server[channel];
+      if (cell !== undefined) this.#rank(server, channel, cell);
     }
   }
 }
 
-function lastSeen(cells: Cells, channel: Channel): Outcome | undefined {
-  const own = cells[channel]?.last;
+function lastSeen(server: Server, channel: Channel): Outcome | undefined {
+  const own = server[channel]?.last;
   if (channel !== 'sockets' || own?.streams === true) return own;
-  const token = cells.websocket?.last;
+  const token = server.websocket?.last;
   return token?.signs.node === 'may fail' && token.at > (own?.at ?? NEVER) ? token : own;
 }
 

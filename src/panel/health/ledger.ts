@@ -32,7 +32,8 @@ interface Ended {
  */
 export class Ledger {
   readonly tallies = new Tallies((subject) => this.isBlamed(subject));
-  readonly outages = new Map<Subject, Outage>();
+  /** The outages of all tallies, for those who ask by subject. */
+  readonly #outages = new Map<Subject, Outage>();
   /** When a call last proved that the panel works; negative infinity before the first such call. */
   #provenAt = NEVER;
   /** A call has worked since the panel's outage began. */
@@ -61,8 +62,13 @@ export class Ledger {
     this.tallies.touch('panel');
   }
 
+  /** Outages by subject. */
+  get outages(): ReadonlyMap<Subject, Outage> {
+    return this.#outages;
+  }
+
   isBlamed(subject: Subject): boolean {
-    return this.outages.get(subject)?.blamedAt !== undefined;
+    return isBlamed(this.#outages.get(subject));
   }
 
   /** Failures on the path until then don't count: a larger outage that ended explains them. */
@@ -72,12 +78,14 @@ export class Ledger {
 
   /** Replaces an outage, or ends it without a success. */
   setOutage(subject: Subject, outage: Outage | undefined): void {
-    const wasBlamed = this.isBlamed(subject);
-    if (subject === 'panel' && !this.outages.has(subject)) this.#isPanelCleared = false;
-    if (outage === undefined) this.outages.delete(subject);
-    else this.outages.set(subject, outage);
-    this.tallies.touch(subject);
-    if (wasBlamed !== this.isBlamed(subject)) this.tallies.blameChanged(subject);
+    const tally = this.tallies.of(subject);
+    const before = tally.outage;
+    if (subject === 'panel' && before === undefined) this.#isPanelCleared = false;
+    if (outage === undefined) this.#outages.delete(subject);
+    else this.#outages.set(subject, outage);
+    tally.outage = outage;
+    this.tallies.changed(tally);
+    if (isBlamed(before) !== isBlamed(outage)) this.tallies.blameChanged(subject);
   }
 
   /**
@@ -94,10 +102,7 @@ export class Ledger {
     }
     const decisions: Decision[] = [];
     for (const tally of touched) {
-      const { subject, servers, worksAt } = tally;
-      // Without any success, an outage goes on, so it needn't be looked up.
-      if (subject !== 'panel' && servers > 0 && worksAt === NEVER) continue;
-      const before = this.outages.get(subject);
+      const { subject, outage: before } = tally;
       if (before !== undefined && this.#ends(tally, before, now)) decisions.push({ subject, before });
     }
     // Outages end first: one that is over may have kept another subject from being suspected.
@@ -112,9 +117,10 @@ export class Ledger {
   }
 
   #ends({ subject, servers, worksAt }: Tally, outage: Outage, now: number): boolean {
-    const isOver =
-      subject === 'panel' ? this.#isPanelCleared : servers === 0 || worksAt >= outage.suspectedAt;
-    if (!isOver) return false;
+    // Without any success, the outage goes on, so when it began needn't be looked up.
+    const isOfNobody = servers === 0;
+    const hasWorked = worksAt !== NEVER && worksAt >= outage.suspectedAt;
+    if (!(subject === 'panel' ? this.#isPanelCleared : isOfNobody || hasWorked)) return false;
     if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
     this.setOutage(subject, undefined);
     return true;
@@ -130,10 +136,10 @@ export class Ledger {
   }
 
   #begins(tally: Tally, now: number): boolean {
-    const { subject, failed, worksAt } = tally;
+    const { subject, failed, worksAt, outage } = tally;
     this.#contradicted.delete(tally);
     this.tallies.awaitProof(tally, false);
-    if (failed === 0 || this.outages.has(subject)) return false;
+    if (failed === 0 || outage !== undefined) return false;
     if (subject !== 'panel' && worksAt > now - SUCCESS_LASTS_MS) {
       if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
       return false;
@@ -161,4 +167,8 @@ export class Ledger {
       this.tallies.excuse(path);
     }
   }
+}
+
+function isBlamed(outage: Outage | undefined): boolean {
+  return outage?.blamedAt !== undefined;
 }

@@ -9,8 +9,9 @@ import {
   pathSubject,
   type Subject,
 } from '../subjects.ts';
+import type { Group } from './evidence-group.ts';
 import { NEVER } from './outcome.ts';
-import type { Group, Tally } from './tally.ts';
+import type { Tally } from './tally.ts';
 
 /** The most servers that have to fail. */
 const SERVERS_NEEDED = 3;
@@ -74,7 +75,7 @@ function ofConsoles(tally: Tally, known: Known): Problem | undefined {
   // Of several causes that are frequent enough, the one that began first.
   let first: Group | undefined;
   for (const group of tally.failing) {
-    if (group.failed.size < needed) continue;
+    if (group.failed < needed) continue;
     const isFirst = first === undefined || group.failsSince < first.failsSince;
     if (isFirst || (group.failsSince === first?.failsSince && String(group.key) < String(first?.key)))
       first = group;

@@ -8,8 +8,9 @@ import {
   type Subject,
   subjectNode,
 } from '../subjects.ts';
+import type { Evidence, Key, NextEvidence } from './evidence-group.ts';
 import { pathBehind } from './suspicion.ts';
-import { type Evidence, type Key, type NextEvidence, Tally } from './tally.ts';
+import { Tally } from './tally.ts';
 
 /** The key of servers that were granted their consoles, because their sockets stream. */
 export const STREAMS = 'streams';

@@ -2,110 +2,27 @@
 import type { Problem } from '../../domain/problems.ts';
 import { Heap, type Placed, Seat } from '../heap.ts';
 import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
+import { type Evidence, Group, type Key, NewestFailure, type NextEvidence } from './evidence-group.ts';
+import type { Outage } from './outage.ts';
 import { NEVER, type Outcome } from './outcome.ts';
 
-/**
- * The key of a group of evidence: the node for a path, the path for the panel, the sign (such as
- * `may fail`) for a node, the cause of the denial for the consoles.
- */
-export type Key = string | undefined;
+/** In place of a heap into which nothing was ever put. */
+const NO_GROUPS = new Heap<Seat<Group>>();
 
-/** The evidence of one server's last outcome about one subject, in its place in its group. */
-export interface Evidence extends Placed {
-  group: Group;
-  outcome: Outcome;
-  proves: 'works' | 'fails' | undefined;
-  /** Counts as asked there: it isn't blocked for a reason of its own. */
-  isAsked: boolean;
-}
-
-/** What a server's evidence becomes. */
-export type NextEvidence = Readonly<Omit<Evidence, 'place'>>;
-
-/** Evidence that isn't counted yet. */
-export function makeEvidence({ group, outcome, proves, isAsked }: NextEvidence): Evidence {
-  return { group, outcome, proves, isAsked, place: -1 };
-}
-
-/** The failure that ended last; unknown once that one is removed. */
-class Latest {
-  #at = NEVER;
-  /** Undefined if it isn't known. */
-  evidence: Evidence | undefined;
-
-  added(evidence: Evidence): void {
-    const { at } = evidence.outcome;
-    if (at <= this.#at) return;
-    this.#at = at;
-    this.evidence = evidence;
-  }
-
-  /** The evidence has another outcome. */
-  changed(evidence: Evidence): void {
-    const { at } = evidence.outcome;
-    if (this.evidence === evidence && at < this.#at) this.evidence = undefined;
-    else this.added(evidence);
-  }
-
-  removed(evidence: Evidence): void {
-    if (this.evidence === evidence) this.evidence = undefined;
-  }
-
-  groupEmptied(group: Group): void {
-    if (this.evidence?.group === group) this.evidence = undefined;
-  }
-}
-
-/** Evidence with the same key. */
-export class Group {
-  readonly tally: Tally;
-  readonly key: Key;
-  /** Latest success first. */
-  readonly works = new Heap<Evidence>();
-  /** Earliest start of the failed call first. */
-  failed = new Heap<Evidence>();
-  readonly latest = new Latest();
-  /** Its seats among the groups with successes, and among those with failures that count. */
-  readonly working = new Seat<Group>(this);
-  readonly failing = new Seat<Group>(this);
-  /** Servers whose evidence is here. */
-  servers = 0;
-  /** Servers that don't count as asked, because they are blocked for a reason of their own. */
-  blocked = 0;
-
-  constructor(tally: Tally, key: Key) {
-    this.tally = tally;
-    this.key = key;
-  }
-
-  /** The last success; infinite while a socket streams. */
-  get worksAt(): number {
-    return this.works.first === undefined ? NEVER : workedAt(this.works.first);
-  }
-
-  /** When the first of the failed calls started; infinite without any. */
-  get failsSince(): number {
-    return this.failed.first?.outcome.startedAt ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** Its failures are no longer evidence. */
-  excuse(): void {
-    this.failed = new Heap();
-    this.latest.groupEmptied(this);
-  }
-}
+const nothingIsExplained = () => false;
 
 /** All evidence about one subject, by group. */
-export class Tally implements Placed {
+export class Tally extends NewestFailure implements Placed {
   readonly subject: Subject;
   readonly channel: Channel;
   readonly node: string | undefined;
+  /** The subject's outage, of which only the ledger decides. */
+  outage: Outage | undefined = undefined;
   readonly #groups = new Map<Key, Group>();
-  readonly #working = new Heap<Seat<Group>>();
+  #working = NO_GROUPS;
   /** Groups with failures that aren't explained by something else. */
-  readonly #failing = new Heap<Seat<Group>>();
+  readonly #failing = new Heap<Group>();
   readonly #isExplained: (key: Key) => boolean;
-  readonly #latest = new Latest();
   /**
    * The servers on the subject's channel, the unblocked ones among them, and the unexplained
    * failures.
@@ -119,7 +36,8 @@ export class Tally implements Placed {
   place = -1;
 
   /** Failures of a group whose key is explained don't count. */
-  constructor(subject: Subject, isExplained: (key: Key) => boolean = () => false) {
+  constructor(subject: Subject, isExplained: (key: Key) => boolean = nothingIsExplained) {
+    super();
     this.subject = subject;
     this.channel = subjectChannel(subject);
     this.node = subjectNode(subject);
@@ -130,13 +48,13 @@ export class Tally implements Placed {
   group(key: Key, usual?: Group): Group {
     if (usual?.tally === this && usual.key === key) return usual;
     let group = this.#groups.get(key);
-    if (group === undefined) this.#groups.set(key, (group = new Group(this, key)));
+    if (group === undefined) this.#groups.set(key, (group = new Group(this, key, this.#isExplained(key))));
     return group;
   }
 
   /** Groups with failures that count, in no particular order. */
   get failing(): readonly Group[] {
-    return this.#failing.items.map(({ item }) => item);
+    return this.#failing.items;
   }
 
   /** The number of groups with failures that count. */
@@ -146,12 +64,12 @@ export class Tally implements Placed {
 
   /** When the first of the failed calls that count started; infinite without any. */
   get failsSince(): number {
-    return this.#failing.first?.item.failsSince ?? Number.POSITIVE_INFINITY;
+    return this.#failing.first?.failsSince ?? Number.POSITIVE_INFINITY;
   }
 
   /** The failure that counts and whose call started first. */
   get firstFailure(): Evidence | undefined {
-    return this.#failing.first?.item.failed.first;
+    return this.#failing.first?.firstFailure;
   }
 
   /** The last success; infinite while a socket streams. */
@@ -167,12 +85,12 @@ export class Tally implements Placed {
 
   /** The number of failures in the group with this key. */
   failedIn(key: Key): number {
-    return this.#groups.get(key)?.failed.size ?? 0;
+    return this.#groups.get(key)?.failed ?? 0;
   }
 
   isFailing(key: Key): boolean {
     const group = this.#groups.get(key);
-    return group !== undefined && this.#failing.has(group.failing);
+    return group !== undefined && this.#failing.has(group);
   }
 
   add(evidence: Evidence): void {
@@ -180,7 +98,6 @@ export class Tally implements Placed {
     this.servers += 1;
     group.servers += 1;
     if (isAsked) this.asked += 1;
-    else group.blocked += 1;
     if (proves === 'works') this.#works(evidence);
     else if (proves === 'fails') this.#fails(evidence);
   }
@@ -208,19 +125,26 @@ export class Tally implements Placed {
 
   #works(evidence: Evidence): void {
     const { group } = evidence;
-    group.works.put(evidence, -workedAt(evidence));
-    this.#working.put(group.working, -group.worksAt);
+    group.putSuccess(evidence);
+    this.#worked(group);
+  }
+
+  /** The group's last success is another one, or there is none any more. */
+  #worked(group: Group): void {
+    const { worksAt } = group;
+    const seat = (group.working ??= new Seat(group));
+    if (this.#working === NO_GROUPS) this.#working = new Heap();
+    if (worksAt === NEVER) this.#working.delete(seat);
+    else this.#working.put(seat, -worksAt);
   }
 
   #fails(evidence: Evidence): void {
     const { group } = evidence;
-    const isNew = !group.failed.has(evidence);
-    group.failed.put(evidence, evidence.outcome.startedAt);
-    group.latest.changed(evidence);
-    this.#latest.changed(evidence);
-    if (this.#isExplained(group.key)) return;
+    const isNew = group.putFailure(evidence);
+    this.failureChanged(evidence);
+    if (group.isExplained) return;
     if (isNew) this.failed += 1;
-    this.#failing.put(group.failing, group.failsSince);
+    this.#failing.put(group, group.failsSince);
   }
 
   #takeOut(evidence: Evidence): void {
@@ -228,49 +152,47 @@ export class Tally implements Placed {
     this.servers -= 1;
     group.servers -= 1;
     if (isAsked) this.asked -= 1;
-    else group.blocked -= 1;
     if (proves === 'works') {
-      group.works.delete(evidence);
-      if (group.works.size > 0) this.#working.put(group.working, -group.worksAt);
-      else this.#working.delete(group.working);
+      group.deleteSuccess(evidence);
+      this.#worked(group);
     } else if (proves === 'fails') this.drop(evidence);
   }
 
   /** The failure no longer counts, but stays the server's last outcome. */
   drop(evidence: Evidence): void {
     const { group } = evidence;
-    if (!group.failed.delete(evidence)) return;
-    group.latest.removed(evidence);
-    this.#latest.removed(evidence);
-    if (!this.#failing.has(group.failing)) return;
+    if (!group.deleteFailure(evidence)) return;
+    this.failureRemoved(evidence);
+    if (!this.#failing.has(group)) return;
     this.failed -= 1;
-    if (group.failed.size > 0) this.#failing.put(group.failing, group.failsSince);
-    else this.#failing.delete(group.failing);
+    if (group.failed > 0) this.#failing.put(group, group.failsSince);
+    else this.#failing.delete(group);
   }
 
   /** Failures, or those with this key, no longer count, but stay the servers' last outcomes. */
   excuse(...keys: readonly [] | readonly [Key]): void {
     const groups = keys.length === 0 ? this.#groups.values() : [this.#groups.get(keys[0])];
     for (const group of groups) {
-      if (group === undefined || group.failed.size === 0) continue;
-      if (this.#failing.delete(group.failing)) this.failed -= group.failed.size;
+      if (group === undefined || group.failed === 0) continue;
+      if (this.#failing.delete(group)) this.failed -= group.failed;
       group.excuse();
-      this.#latest.groupEmptied(group);
+      this.failuresRemoved(group);
     }
   }
 
   /** Something else now explains the failures of the group with this key, or no longer does. */
   explanationChanged(key: Key): void {
     const group = this.#groups.get(key);
-    if (group === undefined || group.failed.size === 0) return;
-    const isCounted = this.#failing.has(group.failing);
-    const isExplained = this.#isExplained(key);
-    if (isCounted && isExplained) {
-      this.#failing.delete(group.failing);
-      this.failed -= group.failed.size;
-    } else if (!isCounted && !isExplained) {
-      this.#failing.put(group.failing, group.failsSince);
-      this.failed += group.failed.size;
+    if (group === undefined) return;
+    group.isExplained = this.#isExplained(key);
+    if (group.failed === 0) return;
+    const isCounted = this.#failing.has(group);
+    if (isCounted && group.isExplained) {
+      this.#failing.delete(group);
+      this.failed -= group.failed;
+    } else if (!isCounted && !group.isExplained) {
+      this.#failing.put(group, group.failsSince);
+      this.failed += group.failed;
     }
   }
 
@@ -279,14 +201,14 @@ export class Tally implements Placed {
    * removed.
    */
   newestProblem(): Problem | undefined {
-    const { evidence } = this.#latest;
-    if (evidence !== undefined && this.#failing.has(evidence.group.failing)) return evidence.outcome.problem;
+    const { newest } = this;
+    if (newest !== undefined && this.#failing.has(newest.group)) return newest.outcome.problem;
     return findNewest(this.failing);
   }
 
   /** The problem of the group's latest failure. */
   newestProblemIn(group: Group): Problem | undefined {
-    return group.latest.evidence?.outcome.problem ?? findNewest([group]);
+    return group.newest?.outcome.problem ?? findNewest([group]);
   }
 
   /** Deletes an empty group, because nodes come and go. */
@@ -297,12 +219,7 @@ export class Tally implements Placed {
 
 function findNewest(groups: Iterable<Group>): Problem | undefined {
   let newest: Outcome | undefined;
-  for (const { failed } of groups)
-    for (const { outcome } of failed.items)
-      if (newest === undefined || outcome.at > newest.at) newest = outcome;
+  for (const { failures } of groups)
+    for (const { outcome } of failures) if (newest === undefined || outcome.at > newest.at) newest = outcome;
   return newest?.problem;
-}
-
-function workedAt({ outcome }: Evidence): number {
-  return outcome.streams === true ? Number.POSITIVE_INFINITY : outcome.at;
 }

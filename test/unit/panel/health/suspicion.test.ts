@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { type Key, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
 import { findSuspicion } from '../../../../src/panel/health/suspicion.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { type Key, makeEvidence } from '../../../../src/panel/health/tally.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
 
 /** What one server proves about a subject: the time at which its call began and ended, and its group. */

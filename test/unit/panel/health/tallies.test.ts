@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { type Evidence, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { type Evidence, makeEvidence } from '../../../../src/panel/health/tally.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
 
 function evidence(tallies: Tallies, subject: Subject, key: string, proves: Evidence['proves']): Evidence {
