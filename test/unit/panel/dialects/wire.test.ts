@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import {
+  asFields,
+  asId,
+  asText,
+  instant,
+  limit,
+  parseJson,
+  parseServerState,
+  pathPart,
+  swapLimit,
+  valueIn,
+} from '../../../../src/panel/dialects/wire.ts';
+
+const MIB = 1_048_576;
+
+describe('a value of a response', () => {
+  it.each([
+    ['fields', asFields({ a: 1 }), { a: 1 }],
+    ['fields of a list', asFields([1]), undefined],
+    ['fields of null', asFields(null), undefined],
+    ['text', asText('a'), 'a'],
+    ['an empty text', asText(''), undefined],
+    ['a number as text', asText(1), undefined],
+    ['an id', asId('1a7ce997'), '1a7ce997'],
+    ['the longest id', asId('x'.repeat(64)), 'x'.repeat(64)],
+    ['an id that no panel has', asId('x'.repeat(65)), undefined],
+    ['a nested value', valueIn({ a: { b: 1 } }, 'a', 'b'), 1],
+    ['a nested value that is missing', valueIn({ a: 'b' }, 'a', 'b', 'c'), undefined],
+    ['JSON', parseJson('[1]'), [1]],
+    ['no JSON', parseJson('['), undefined],
+    ['an instant', instant('2026-11-29T06:00:00+00:00'), Date.UTC(2026, 10, 29, 6)],
+    ['no instant', instant('soon'), undefined],
+    ['null as an instant', instant(null), undefined],
+  ])('%s', (_what, value, expected) => {
+    expect(value).toEqual(expected);
+  });
+});
+
+describe('a limit', () => {
+  it.each<[unknown, unknown, unknown]>([
+    [0, 'unlimited', 0],
+    [-1, undefined, 'unlimited'],
+    [512, 512 * MIB, 512 * MIB],
+    [Number.MAX_SAFE_INTEGER, undefined, undefined],
+    [Number.NaN, undefined, undefined],
+    ['512', undefined, undefined],
+    [null, undefined, undefined],
+  ])('of %j MiB is %s, and as swap %s', (value, expected, swap) => {
+    expect([limit(value, MIB), swapLimit(value)]).toEqual([expected, swap]);
+  });
+});
+
+it.each([
+  ['running', 'running'],
+  ['stopped', 'offline'],
+  ['offline', 'offline'],
+  ['hibernating', 'unknown'],
+])('the state %s is %s', (word, state) => {
+  expect(parseServerState(word)).toBe(state);
+});
+
+it.each([
+  ['1a7ce997', '1a7ce997'],
+  ['../a b', '%2E%2E%2Fa%20b'],
+])('the id %s is %s in a path', (id, part) => {
+  expect(pathPart(id)).toBe(part);
+});

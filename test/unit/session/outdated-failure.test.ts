@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
+import { NEVER } from '../../../src/domain/time.ts';
+import { outdatedAt } from '../../../src/session/outdated-failure.ts';
+import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
+import { target } from '../../support/targets.ts';
+
+/** Everything that may end a failure has happened, each at an instant of its own. */
+const ENDS = { panel: 1, node: 2, listed: 3, recovered: 4, recoveredOnNode: 5 } as const;
+type End = keyof typeof ENDS;
+
+/** When a failure with this cause ended, if only this has happened. */
+function outdatedBy(cause: CauseCode | undefined, end: End, isListed = true): number {
+  const at = (one: End) => (one === end ? ENDS[end] : NEVER);
+  const problem: Problem | undefined = cause && { cause, detail: 'why' };
+  const by = (one: End) => new Map<CauseCode, number>(cause && one === end ? [[cause, ENDS[end]]] : []);
+  const seen: Surroundings = {
+    ...NOTHING_KNOWN,
+    now: 100,
+    isRunning: true,
+    target: target({ node: isListed ? 'node-1' : undefined }),
+    listedAt: at('listed'),
+    recovered: by('recovered'),
+    recoveredOnNode: by('recoveredOnNode'),
+  };
+  return outdatedAt(
+    problem,
+    { heldBy: undefined, panelJudgedAt: at('panel'), nodeJudgedAt: at('node') },
+    seen,
+  );
+}
+
+describe('a failure is outdated by', () => {
+  it.each<[string, CauseCode | undefined, readonly End[]]>([
+    ['that may end by itself', 'timeout', ['panel', 'node', 'recoveredOnNode']],
+    ['that isn’t known', undefined, ['panel', 'node']],
+    ['that is the server’s state', 'suspended', ['listed', 'recovered']],
+    ['that is of the server, or the panel’s address', 'not_found', ['panel', 'recovered']],
+    ['that is of the account', 'forbidden', ['recovered']],
+  ])('the ends that concern one %s', (_what, cause, expected) => {
+    const ends = (Object.keys(ENDS) as End[]).filter((end) => outdatedBy(cause, end) === ENDS[end]);
+    expect(ends).toEqual(expected);
+  });
+
+  it('no other server’s recovery if its node isn’t known from the server list', () => {
+    expect(outdatedBy('suspended', 'recovered', false)).toBe(NEVER);
+  });
+});
