@@ -227,7 +227,7 @@ export const MUTATIONS = [
   ['a refused key needs one round', OUTAGE, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],
   ['a trial that proved nothing is no failed one', OUTAGE, '(problem === undefined ? 0 : 1)', '1'],
   ['trials are 15, 30 and 60 s apart', OUTAGE, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
-  ['sockets are tried after 15, then 25 s', OUTAGE, '[15_000, 25_000]', '[15_000, 60_000]'],
+  ['the panel and sockets are tried after 15, then 25 s', OUTAGE, '[15_000, 25_000]', '[15_000, 60_000]'],
   ['consoles are tried every five minutes', OUTAGE, '[300_000]', '[30_000]'],
   [
     'a trial comes a gap after the start of the last',

@@ -67,7 +67,7 @@ export class PanelLog {
       return;
     }
     const ofPath = `${shortTitle(problem.cause)}, for ${path} calls only: ${withRemedy(problem)}`;
-    const retrying = topic === 'panel' ? ' Retrying at least once a minute.' : '';
+    const retrying = topic === 'panel' ? ' Retrying at least twice a minute.' : '';
     // If a panel that is already down fails in another way, that isn't worth another error.
     log[topic === 'panel' && before === undefined ? 'error' : 'warn'](
       { ...fields, cause: problem.cause, detail: problem.detail },

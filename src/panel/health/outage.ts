@@ -34,16 +34,18 @@ export interface Trial {
  */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
 /**
- * Shorter than for calls: a connect rarely needs an API call, and a node's recovery should be
- * noticed within 30 s.
+ * Of the panel and of a node's sockets: the recovery of either should be noticed within 30 s,
+ * because a whole fleet waits for it. These trials take no calls from others: a connect rarely
+ * needs one, and while the panel is down, no other calls are made.
  */
-const SOCKET_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
+export const SHORT_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
 /** Long, because only a person grants permissions, and each trial takes from people's own limit. */
 const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
 
 /** Milliseconds from the start of a trial to the next one, after `failed` failed trials. */
 export function trialGapMs(subject: Subject, failed: number): number {
-  const ofOthers = subjectChannel(subject) === 'sockets' ? SOCKET_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
+  const isShort = subject === 'panel' || subjectChannel(subject) === 'sockets';
+  const ofOthers = isShort ? SHORT_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
   const gaps = subject === 'consoles' ? CONSOLE_TRIAL_GAPS_MS : ofOthers;
   return gaps[Math.min(Math.max(failed, 1), gaps.length) - 1] ?? 0;
 }

@@ -1,4 +1,4 @@
-import { TRIAL_GAPS_MS } from '../../../src/panel/health/outage.ts';
+import { SHORT_TRIAL_GAPS_MS, TRIAL_GAPS_MS } from '../../../src/panel/health/outage.ts';
 import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**
@@ -29,6 +29,9 @@ export const AUTH_TIMEOUT_MS = 12_000;
 
 /** The longest gap between the trials of what has an outage. */
 export const TRIAL_GAP_MS = Math.max(...TRIAL_GAPS_MS);
+
+/** The same of the panel, and of a node's sockets. */
+export const SHORT_TRIAL_GAP_MS = Math.max(...SHORT_TRIAL_GAPS_MS);
 
 /** How often a server is polled (`poll_interval`). */
 export const POLL_INTERVAL_MS = 30_000;

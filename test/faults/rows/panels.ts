@@ -7,10 +7,10 @@ import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import type { Scene } from '../../support/fault-scene.ts';
 import { NEIGHBORS, TARGET } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import { REQUEST_TIMEOUT_MS, SLOW_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
+import { REQUEST_TIMEOUT_MS, SHORT_TRIAL_GAP_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
 /** The probe that detects the panel's recovery, and then a token for each server. */
-const RECOVERY_MS = TRIAL_GAP_MS + TOKENS_MS;
+const RECOVERY_MS = SHORT_TRIAL_GAP_MS + TOKENS_MS;
 
 const IP_LIMIT =
   'This IP address (203.0.113.7) does not have permission to access the API using these credentials.';

@@ -46,7 +46,7 @@ describe('a problem', () => {
     const [line, ...others] = change(subject, problem);
     expect(line).toContain(`${level}: ${SUBJECT}${text}`);
     expect(others).toEqual([]);
-    expect(line?.endsWith('Retrying at least once a minute.')).toBe(subject === 'panel');
+    expect(line?.endsWith('Retrying at least twice a minute.')).toBe(subject === 'panel');
     expect(logger.lines).toEqual([]);
   });
 
