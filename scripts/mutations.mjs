@@ -62,7 +62,7 @@ export const MUTATIONS = [
   [
     "a timeout of a node needs another node's server that works",
     SUSPICION,
-    'return worksAt > tally.failsSince ?',
+    'return worksAt > tally.failedAt ?',
     'return tally.failed > 0 ?',
   ],
   [
@@ -131,11 +131,12 @@ export const MUTATIONS = [
   ],
   ['a path proves nothing against itself', SUSPICION, 'path !== but && ', ''],
   ['a call that was under way proves nothing', SUSPICION, '?? NEVER) > since', '?? NEVER) >= since'],
+  ['nor does one elsewhere prove a node', SUSPICION, 'worksAt > tally.failedAt', 'worksAt >= tally.failedAt'],
   [
-    'nor does one elsewhere prove a node',
+    'nor does one that came before the last failure',
     SUSPICION,
+    'worksAt > tally.failedAt',
     'worksAt > tally.failsSince',
-    'worksAt >= tally.failsSince',
   ],
   [
     'failures that the panel could cause need proof',

@@ -59,7 +59,7 @@ const SUCCESS_LASTS_MS = 120_000;
  * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two), and another path worked since |
  * | the server list | it failed, and another path worked since |
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there since; or one, if the other way to the node has an outage |
+ * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there after the last of them; or one, if the other way to the node has an outage |
  *
  * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
  * panel: two), and its outage ends with any success.
@@ -251,8 +251,10 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outa
   const certain = tally.failed.filter(({ signs }) => signs.node === 'fails');
   if (certain.length >= needed) return newest(certain);
   if (tally.failed.length < Math.max(2, needed)) return undefined;
-  const others = [...cells[path].values()].filter(({ asked }) => asked.node !== node);
-  return worksSince(others, tally.failed) ? newest(tally.failed) : undefined;
+  const failedAt = Math.max(...tally.failed.map(({ at }) => at));
+  const works = ({ asked, last }: Cell) =>
+    asked.node !== node && last?.signs.path === 'works' && last.at > failedAt;
+  return [...cells[path].values()].some(works) ? newest(tally.failed) : undefined;
 }
 
 function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Problem | undefined {

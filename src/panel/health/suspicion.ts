@@ -35,8 +35,8 @@ export interface Known {
  *   a call has worked since, and no server is granted its console;
  * - a node's sockets or its polls, if three of its servers (or all) failed in a way that only the
  *   node causes; or if as many, at least two, failed in a way that the panel causes, too, and
- *   another node's server has worked there since; or if one failed during an outage of the node's
- *   other subject.
+ *   another node's server has worked there after the last of them; or if one failed during an
+ *   outage of the node's other subject.
  */
 export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();
@@ -58,7 +58,8 @@ function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem 
     return tally.newestProblemIn(tally.group('fails'));
   if (tally.failed < Math.max(2, needed)) return undefined;
   const worksAt = find(pathSubject(pathBehind(tally.channel)))?.worksAtBeside(node) ?? NEVER;
-  return worksAt > tally.failsSince ? tally.newestProblem() : 'unproven';
+  // The first failure may be of a server that is rarely asked, and much older than the outage.
+  return worksAt > tally.failedAt ? tally.newestProblem() : 'unproven';
 }
 
 function ofPath(tally: Tally, known: Known): Problem | undefined {

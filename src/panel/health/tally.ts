@@ -196,19 +196,26 @@ export class Tally extends NewestFailure implements Placed {
     }
   }
 
-  /**
-   * The problem of the latest failure that counts. Searches all failures only if the latest was
-   * removed.
-   */
+  /** When the latest failure that counts ended; infinite without any. */
+  get failedAt(): number {
+    return this.#newestFailure()?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The problem of the latest failure that counts. */
   newestProblem(): Problem | undefined {
+    return this.#newestFailure()?.problem;
+  }
+
+  /** Searches all failures only if the latest was removed. */
+  #newestFailure(): Outcome | undefined {
     const { newest } = this;
-    if (newest !== undefined && this.#failing.has(newest.group)) return newest.outcome.problem;
+    if (newest !== undefined && this.#failing.has(newest.group)) return newest.outcome;
     return findNewest(this.failing);
   }
 
   /** The problem of the group's latest failure. */
   newestProblemIn(group: Group): Problem | undefined {
-    return group.newest?.outcome.problem ?? findNewest([group]);
+    return (group.newest?.outcome ?? findNewest([group]))?.problem;
   }
 
   /** Deletes an empty group, because nodes come and go. */
@@ -217,9 +224,9 @@ export class Tally extends NewestFailure implements Placed {
   }
 }
 
-function findNewest(groups: Iterable<Group>): Problem | undefined {
+function findNewest(groups: Iterable<Group>): Outcome | undefined {
   let newest: Outcome | undefined;
   for (const { failures } of groups)
     for (const { outcome } of failures) if (newest === undefined || outcome.at > newest.at) newest = outcome;
-  return newest?.problem;
+  return newest;
 }

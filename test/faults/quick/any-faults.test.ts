@@ -197,6 +197,19 @@ it.each<[string, Story]>([
       ['cut', 1.25, 1.75],
     ]),
   ],
+  [
+    'a path by which one node alone is polled, and failed a streaming server of that node before',
+    story(
+      60,
+      558_989,
+      [
+        ['error', 4.5, 5.75, 'resources'],
+        ['error', 2, 2.5],
+        ['missing', 0.75, 4.5, 'resources', 'n0'],
+      ],
+      { minute: 7.76, of: 'key' },
+    ),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

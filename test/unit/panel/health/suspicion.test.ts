@@ -179,9 +179,19 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     'at 2',
   ],
   [
-    'no node because the path has worked elsewhere at the instant of the first failure',
+    'no node because the path has worked elsewhere at the instant of the last failure',
     SOCKETS,
-    [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2), works(TOKENS, 'm', 1)],
+    [fails(SOCKETS, 'may fail', 1), fails(SOCKETS, 'may fail', 2), works(TOKENS, 'm', 2)],
+    'unproven',
+  ],
+  [
+    'no node because the path has worked elsewhere after an old failure, but before the others',
+    nodePolls('n'),
+    [
+      fails(nodePolls('n'), 'may fail', 1),
+      works(POLLS, 'm', 2),
+      ...[3, 4, 5].map((at) => fails(nodePolls('n'), 'may fail', at)),
+    ],
     'unproven',
   ],
   [

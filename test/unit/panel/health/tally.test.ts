@@ -161,6 +161,8 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
   const findNewest = (some: readonly Counted[]) =>
     some.length === 0 ? undefined : `at ${Math.max(...some.map(({ evidence: { outcome } }) => outcome.at))}`;
   expect(tally.newestProblem()?.detail).toBe(findNewest(counted));
+  const failedAt = Math.max(...counted.map(({ evidence: { outcome } }) => outcome.at));
+  expect(tally.failedAt).toBe(counted.length === 0 ? Number.POSITIVE_INFINITY : failedAt);
   for (const key of KEYS) {
     expect(tally.newestProblemIn(tally.group(key))?.detail).toBe(
       findNewest(failed.filter(({ evidence }) => evidence.group.key === key)),
