@@ -54,7 +54,7 @@ export function simulateCommand(): Command {
       DEFAULT_SETTINGS.tokenLifetimeSeconds,
     )
     .option('--seed <number>', 'the same seed gives the same servers', wholeNumber(0), DEFAULT_SEED)
-    .option('--api-key <key>', 'the API key that the panel accepts (default: one like those of the panel)')
+    .option('--api-key <key>', "the API key that the panel accepts (default: a key in the panel's format)")
     .addHelpText(
       'after',
       `

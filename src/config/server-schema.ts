@@ -176,7 +176,7 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
     type: 'minecraft',
   }).describe('Query the game for its [players](players.md). Default: not queried.'),
   daemon: optional(oneOf(DAEMONS), DAEMONS[0]).describe('As `daemon` of the panel, for this server.'),
-  limits: limits.prefault({}).describe('Limits that override those from the panel.'),
+  limits: limits.prefault({}).describe("Limits that override the panel's."),
 }).transform((entry) => {
   const uuid = fullId(entry);
   return { ...entry, ...(uuid !== undefined && { uuid }), name: entry.name ?? shortId(entry) };

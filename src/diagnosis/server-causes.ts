@@ -120,7 +120,7 @@ export const SERVER_CAUSES = {
     query_refused: [
       'query port closed',
       'Nothing listens on the queried port: the game is still loading, or its query port is a different one.',
-      "Compare the queried port with the game's query port. The queried port is the one in `query.address`, or that of the server's default allocation.",
+      "Compare the queried port with the game's query port. The queried port comes from `query.address`, or from the server's default allocation.",
     ],
     query_wrong_protocol: [
       'wrong query protocol',

@@ -231,7 +231,7 @@ function selectionLines(selection: Selection, page: Printout): readonly string[]
   return [
     '',
     `  discover: ${counted(selection.listed, 'server')} listed, ${monitored} of them monitored`,
-    ...unmatched.map((pattern) => page.wrapped(`${pattern} matches none of them`, '  ')),
+    ...unmatched.map((pattern) => page.wrapped(`${pattern} matches no server`, '  ')),
     ...tables.flatMap(([title, rows]) => {
       const lines = rows.map(({ description, servers }) =>
         page.wrapped(printable(description), `  ${padded(String(servers), 'SERVERS  '.length)}`),

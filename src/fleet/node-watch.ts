@@ -106,7 +106,7 @@ export class NodeWatch {
     }
     const { cause, detail } = problem;
     const remedy = REFUSED.has(cause)
-      ? 'the key in `nodes.api_key_file` needs permission to read nodes (an application API key, or that of an administrator)'
+      ? "the key in `nodes.api_key_file` needs permission to read nodes (an application API key, or an administrator's key)"
       : 'retrying later';
     log.warn({ panel, cause, detail }, `panel ${panel}: list of nodes unavailable: ${detail}; ${remedy}`);
   }

@@ -7,7 +7,7 @@ const TAGGED =
 
 export const NESTED_TOO_DEEPLY = 'invalid YAML: nested too deeply';
 
-const LAYOUT = 'check the indentation, quotes and brackets of this line and those above';
+const LAYOUT = 'check the indentation, quotes and brackets of this line and the lines above';
 
 const PROPERTIES = 'put a text that begins with & or ! in quotes';
 
@@ -21,7 +21,7 @@ const MESSAGES: Readonly<Record<YAMLError['code'], string>> = {
     'invalid YAML: unknown escape sequence in double quotes; use single quotes, or \\\\ for a backslash',
   BAD_INDENT: `invalid YAML: wrong indentation, or a bracket that isn't closed; ${LAYOUT}`,
   BAD_PROP_ORDER: `invalid YAML: an anchor or tag at the wrong place; ${PROPERTIES}`,
-  BAD_SCALAR_START: `invalid YAML: no text may begin like this; put it in quotes`,
+  BAD_SCALAR_START: `invalid YAML: text without quotes can't start like this; put it in quotes`,
   BLOCK_AS_IMPLICIT_KEY:
     'invalid YAML: a key inside another key\'s value; check the indentation, and put a value that contains ": " in quotes',
   BLOCK_IN_FLOW: `invalid YAML: a list with - or a block of text within brackets; ${LAYOUT}`,

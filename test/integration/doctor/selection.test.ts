@@ -114,7 +114,7 @@ describe('what the rules of discover select', () => {
       'discover.exclude: name *-tset',
       'discover.expect: name survivall',
     ]);
-    expect(reportText(report)).toContain('\n  discover.exclude: name *-tset matches none of them\n');
+    expect(reportText(report)).toContain('\n  discover.exclude: name *-tset matches no server\n');
   });
 });
 
