@@ -21,8 +21,11 @@ export interface RoundOptions {
   readonly isUsed: (path: Path) => boolean;
   /** The servers that may be asked, the best first. */
   readonly candidates: (path: Path) => Iterable<string>;
-  /** Rounds that failed before this one: each begins with another kind. */
-  readonly failedRounds: number;
+  /**
+   * Rounds of this outage before this one. Each begins with another kind, also after one that
+   * proved nothing: a rate limit of one kind of call mustn't hide that others work.
+   */
+  readonly earlierRounds: number;
   readonly isBlamed: boolean;
   /** Without a server list, a 404 after a success is about the server. */
   readonly isListMissing: boolean;
@@ -31,11 +34,11 @@ export interface RoundOptions {
 
 /** Resolves with the panel's problem if every kind of call failed. */
 export async function round(options: RoundOptions, signal: AbortSignal): Promise<Problem | undefined> {
-  const { clock, isUsed, failedRounds, isBlamed } = options;
+  const { clock, isUsed, earlierRounds, isBlamed } = options;
   const used = CANARIES.filter(isUsed);
   const canaries: Promise<Problem | 'unused' | undefined>[] = [];
   for (const offset of used.keys()) {
-    const canary = ask(used[(failedRounds + offset) % used.length] ?? 'listing', options, signal);
+    const canary = ask(used[(earlierRounds + offset) % used.length] ?? 'listing', options, signal);
     canaries.push(canary);
     const result = await Promise.race([canary, sleep(clock, NEXT_CANARY_MS, signal)]);
     // An earlier round proved that every kind of call is refused, so one refusal is enough now.

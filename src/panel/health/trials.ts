@@ -34,6 +34,8 @@ export class Trials {
   readonly #due = new Ranking<Subject>();
   /** Trials under way. */
   readonly #scopes = new Map<Subject, AbortController>();
+  /** Rounds of canaries that the panel's outage has begun. */
+  #rounds = 0;
   #cancelTimer: Cancel = () => undefined;
   #isStopped = false;
 
@@ -46,6 +48,7 @@ export class Trials {
 
   /** The subject's outage has changed. */
   follow(subject: Subject, outage: Outage | undefined): void {
+    if (subject === 'panel' && outage === undefined) this.#rounds = 0;
     if (outage?.trial === undefined) {
       this.#scopes.get(subject)?.abort(new Error('the trial is over'));
       this.#scopes.delete(subject);
@@ -158,13 +161,15 @@ export class Trials {
     const { clock, enqueue, isListMissing } = this.#options;
     const { trials = 0, blamedAt } = this.#outage('panel') ?? {};
     const isListingUsed = !isListMissing() || trials === 0;
+    const earlierRounds = this.#rounds;
+    this.#rounds += 1;
     return round(
       {
         clock,
         enqueue,
         isUsed: (path) => (path === 'listing' ? isListingUsed : this.#outcomes.countAsked(path) > 0),
         candidates: (path) => this.#outcomes.candidates(path, undefined),
-        failedRounds: trials,
+        earlierRounds,
         isBlamed: blamedAt !== undefined,
         isListMissing: isListMissing(),
         isKnown: Number.isFinite(this.#ledger.provenAt),

@@ -198,6 +198,18 @@ it.each<[string, Story]>([
     ]),
   ],
   [
+    'the end of a panel’s outage while calls for tokens pause the account',
+    story(
+      120,
+      869_056,
+      [
+        ['limited', 5, 9, 'websocket'],
+        ['missing', 5, 7.25],
+      ],
+      { minute: 7.76, of: 'access' },
+    ),
+  ],
+  [
     'a path by which one node alone is polled, and failed a streaming server of that node before',
     story(
       60,

@@ -221,6 +221,26 @@ describe('the panel', () => {
   });
 });
 
+it('each round of canaries begins with another kind, although those before it proved nothing', async () => {
+  const world = healthOf({ listing: 'required' });
+  const kinds: (string | undefined)[] = [];
+  const round = async () => {
+    const { length } = world.asked;
+    world.health.check();
+    await settled(world);
+    kinds.push(world.asked[length]?.path);
+    // A 429 ends the call, and says nothing.
+    world.asked[length]?.end(new PanelError({ cause: 'rate_limited', detail: '429' }));
+    await settled(world);
+  };
+  for (let rounds = 0; rounds < 4; rounds += 1) await round();
+  expect(kinds).toEqual(['listing', 'websocket', 'resources', 'listing']);
+  world.callEnds('listing', NO_SERVER);
+  expect(withOutage(world)).toEqual([]);
+  await round();
+  expect(kinds.at(-1)).toBe('listing');
+});
+
 it('each round of canaries asks another node, although a panel that is down explains their failures', async () => {
   const servers = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'];
   const world = healthOf({ servers, nodeFor: ([node]) => node });
