@@ -257,6 +257,8 @@ export class RateLimit {
     const now = this.#clock.now();
     this.#forgetOldPauses(now);
     const scope = this.#scopeOf(path, server, limit, now);
+    // A panel checks the account's limit first: one that refuses because of a server's has room.
+    if (scope === tokenPause(server)) this.#pauses.delete('account');
     const before = this.#pauses.get(scope);
     const isRepeated = before !== undefined;
     const isPaused = isRepeated && before.until > now + PROBE_MS;

@@ -210,6 +210,19 @@ it.each<[string, Story]>([
     ),
   ],
   [
+    'polls once the account’s limit is over, although each server’s own limit refuses its token',
+    story(
+      240,
+      36_887,
+      [
+        ['console limit', 4, 6.75, 'websocket'],
+        ['moved', 5, 5.25, 'socket', 'n2'],
+        ['limited', 0, 3.25, 'websocket'],
+      ],
+      { minute: 7.01, of: 'key' },
+    ),
+  ],
+  [
     'a path by which one node alone is polled, and failed a streaming server of that node before',
     story(
       60,

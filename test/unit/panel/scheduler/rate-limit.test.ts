@@ -154,6 +154,17 @@ describe('a 429', () => {
     expect(world.limit.throttled('resources', 'a', {}, 7_000)).toMatchObject({ scope: 'account' });
   });
 
+  it('of the account is over once the panel refuses a token because of the server’s own limit', () => {
+    const { limit, changed } = limitOf();
+    limit.throttled('resources', 'a', { limitPerMinute: 240 }, 7_000);
+    limit.throttled('resources', 'a', { limitPerMinute: 5 }, 7_000);
+    expect(pausedScopes(limit)).toEqual(['account']);
+    changed.mockClear();
+    limit.throttled('websocket', 'a', { limitPerMinute: 5 }, 7_000);
+    expect(pausedScopes(limit)).toEqual(['tokens of a']);
+    expect(changed).toHaveBeenCalledOnce();
+  });
+
   it('is followed by one call at a time until one shows that it is over', async () => {
     const world = limitOf();
     world.limit.throttled('backups', 'a', {}, 7_000);
