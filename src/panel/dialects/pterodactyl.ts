@@ -2,6 +2,7 @@
 import type { Dialect } from '../dialect.ts';
 import type { Requested, Requests } from '../requests.ts';
 import { PTERODACTYL_FACTS } from './facts.ts';
+import { decodeCredentials } from './pterodactyl/credentials.ts';
 import { decodeErrorBody, refusalCause } from './pterodactyl/refusals.ts';
 import {
   BACKUPS_PER_PAGE,
@@ -12,7 +13,7 @@ import {
   decodeSchedules,
   NODES_PER_PAGE,
 } from './pterodactyl/responses.ts';
-import { decodeCredentials, PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
+import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
 import { decodeResources } from './pterodactyl/stats.ts';
 import { asFields, asText, pathPart } from './wire.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket.ts';
+import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket-refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
 import { step } from '../../../src/session/machine.ts';

@@ -20,7 +20,7 @@ import {
   type Schedule,
   ShapeError,
 } from '../../responses.ts';
-import { readCredentials } from '../pterodactyl/socket.ts';
+import { readCredentials } from '../pterodactyl/credentials.ts';
 import { decodeStats } from '../pterodactyl/stats.ts';
 import { localAllocation, serverAddress } from '../server-address.ts';
 import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';

@@ -1,10 +1,6 @@
-// The console WebSocket of Pterodactyl and compatible panels: credentials, messages and events.
+// The messages of the console WebSocket of Pterodactyl and compatible panels.
 
-import { decodeJwt } from 'jose/jwt/decode';
-import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
-import type { CauseCode } from '../../../domain/problems.ts';
 import { Sample } from '../../../domain/sample.ts';
-import { type Credentials, ShapeError } from '../../responses.ts';
 import type {
   ClientMessage,
   DaemonNotice,
@@ -13,78 +9,18 @@ import type {
   JwtError,
   ServerMessage,
   SocketCodec,
-  UpgradeRefusal,
 } from '../../socket-codec.ts';
 import { readDaemonNotice } from '../daemon-notices.ts';
-import { asFields, asText, type Fields, parseJson, parseServerState, valueIn } from '../wire.ts';
-import { decodeErrorBody } from './refusals.ts';
+import { asFields, parseJson, parseServerState } from '../wire.ts';
+import { readPermissions } from './credentials.ts';
+import {
+  closeCause,
+  jwtErrorCause,
+  readJwtError,
+  readUpgradeRefusal,
+  withoutIdentifier,
+} from './socket-refusals.ts';
 import { decodeStats, STATS_READER } from './stats.ts';
-
-/**
- * The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry.
- */
-const DEFAULT_LIFETIME_MS = 600_000;
-
-/** A token that claims a longer lifetime is still renewed daily. */
-const MAX_LIFETIME_MS = 86_400_000;
-
-/**
- * The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what
- * surrounds the token.
- */
-const MAX_TOKEN_BYTES = 4_000;
-
-/** Many times as long as any real address; an open socket keeps several copies of its address. */
-const MAX_SOCKET_URL_LENGTH = 2_048;
-
-export function decodeCredentials(body: unknown): Credentials {
-  return readCredentials(
-    valueIn(body, 'data', 'token'),
-    valueIn(body, 'data', 'socket'),
-    '"token" and "socket" in "data"',
-  );
-}
-
-/** Credentials from a token and an address as received; `expected` says where they belong. */
-export function readCredentials(givenToken: unknown, givenUrl: unknown, expected: string): Credentials {
-  const [token, socketUrl] = [asText(givenToken), asText(givenUrl)];
-  if (token === undefined || socketUrl === undefined) throw new ShapeError(`expected ${expected}`);
-  const bytes = Buffer.byteLength(JSON.stringify(token));
-  if (bytes > MAX_TOKEN_BYTES)
-    throw new ShapeError(`expected a token of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes}`);
-  if (socketUrl.length > MAX_SOCKET_URL_LENGTH) {
-    const most = `expected a socket address of at most ${MAX_SOCKET_URL_LENGTH} characters`;
-    throw new ShapeError(`${most}, got ${socketUrl.length}`);
-  }
-  return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
-}
-
-// Only the difference of the two claims is used: `exp` alone would have to be compared with this
-// machine's wall clock, which may be wrong or stepped.
-function tokenLifetimeMs(token: string): number {
-  const { iat, exp } = readClaims(token);
-  if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
-  const lifetimeMs = (exp - iat) * 1_000;
-  return lifetimeMs > 0 ? Math.min(lifetimeMs, MAX_LIFETIME_MS) : DEFAULT_LIFETIME_MS;
-}
-
-/**
- * The permissions that a token lists; undefined if it can't be read. Verifying the signature is up
- * to the node.
- */
-export function readPermissions(token: string): readonly string[] | undefined {
-  const { permissions } = readClaims(token);
-  if (!Array.isArray(permissions)) return undefined;
-  return permissions.filter((permission) => typeof permission === 'string');
-}
-
-function readClaims(token: string): Fields {
-  try {
-    return decodeJwt(token);
-  } catch {
-    return {};
-  }
-}
 
 /** The far end silently drops longer frames. */
 const MAX_CLIENT_FRAME_BYTES = 4_095;
@@ -280,102 +216,6 @@ function mayBeDiskFull(frame: Buffer): boolean {
 
 function endsAlike(frame: Buffer, at: number): boolean {
   return frame[at] === FULL_STOP && frame[at - 1] === W;
-}
-
-/** What daemons respond instead of opening a socket. */
-const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
-  // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies
-  // remove the text.
-  [403, /^(?:forbidden)?$/i, 'origin'],
-  // pelican/wings, router/router_server_ws.go.
-  [400, /too many open websocket/i, 'too_many_sockets'],
-  // A daemon that doesn't know the server (router/middleware).
-  [404, /does not exist on this instance/i, 'server_not_on_node'],
-];
-
-/**
- * Why a node, or a proxy in front of it, responded instead of opening a socket, and what it said.
- *
- * | status | response | cause |
- * |---|---|---|
- * | 403 | the text `Forbidden`, or none | the Origin |
- * | 400 | the daemon's message | too many sockets |
- * | 404 | the daemon's message | the server is unknown |
- * | 3xx | | redirected |
- * | any | http to a TLS port, a challenge, Cloudflare's statuses, 407 | `foreign-responses.ts` |
- * | 403 | any other | an access rule |
- * | 400 | any other | headers of the upgrade are missing |
- * | 5xx, 4xx | | the upgrade failed, or was rejected |
- */
-function readUpgradeRefusal(refusal: UpgradeRefusal) {
-  const { status, body = '', contentType = '', isChallenge } = refusal;
-  const { detail: message } = decodeErrorBody(body, contentType);
-  const own = OWN_REFUSALS.find(([of, sign]) => of === status && sign.test(message ?? ''));
-  const cause = isChallenge === true ? undefined : own?.[2];
-  return { cause: cause ?? foreignUpgradeCause({ status, message, isChallenge }), message };
-}
-
-function foreignUpgradeCause(response: ForeignResponse): CauseCode {
-  const { status } = response;
-  if (status >= 300 && status < 400) return 'upgrade_redirected';
-  const cause = foreignNodeCause(response);
-  if (cause !== undefined) return cause;
-  if (status === 400) return 'upgrade_headers';
-  return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
-}
-
-/** Close codes after which reconnecting is useless; daemons and panels in the field use them. */
-const CLOSED_SUSPENDED = 4409;
-const CLOSED_FOR_GOOD = 4400;
-
-/** Why the far end closed the socket. */
-function closeCause(code: number): CauseCode {
-  if (code === CLOSED_SUSPENDED) return 'suspended';
-  return code === CLOSED_FOR_GOOD ? 'closed_for_good' : 'closed';
-}
-
-/**
- * Daemons send "jwt: exp claim is invalid" and "created too far in past (denylist)", with
- * variations.
- */
-const TIMES =
-  /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
-
-/** Errors are sentences; a node may send longer texts endlessly. */
-const MAX_MESSAGE_LENGTH = 1_024;
-
-/**
- * Daemons prefix an error that responds to a message with a random identifier, which would make
- * every server's error different.
- */
-const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
-
-/** The message of a `jwt error` or `daemon error` without the identifier. */
-export function withoutIdentifier(text: string): string {
-  return text.replace(IDENTIFIER, '');
-}
-
-/**
- * Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld
- * (wings, router/websocket).
- */
-export function readJwtError(text: string): JwtError {
-  const message = withoutIdentifier(text);
-  return { message, isFixable: isFixedByNewToken(message), answersToken: message !== text };
-}
-
-/** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
-const isFixedByNewToken = (message: string) => TIMES.test(message.slice(0, MAX_MESSAGE_LENGTH));
-
-/** Why a node responded to this token with `jwt error`. */
-function jwtErrorCause(message: string, token = ''): CauseCode {
-  if (isFixedByNewToken(message)) return 'token_clock';
-  if (/uuid mismatch/i.test(message)) return 'token_wrong_server';
-  if (!/permission/i.test(message)) return 'token_refused';
-  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like
-  // a missing permission.
-  const isGranted = readPermissions(token)?.some((one) => one === '*' || one === 'websocket.connect');
-  return isGranted === true ? 'token_version' : 'no_console_permission';
 }
 
 export const PTERODACTYL_SOCKET: SocketCodec = {
