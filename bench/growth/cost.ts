@@ -51,15 +51,20 @@ export async function costOf(work: () => unknown, isDone: () => boolean = () => 
 
 const REPEATS = 5;
 
+/** The cost in the middle, with the largest part of any. */
+export function medianOf(costs: readonly Cost[]): Cost {
+  const sorted = [...costs].sort((one, other) => one.cpuMs - other.cpuMs);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new Error('nothing was measured');
+  return { cpuMs: middle.cpuMs, blockMs: Math.max(...costs.map(({ blockMs }) => blockMs)) };
+}
+
 /** The median of several runs, after one that compiles the code. */
 export async function medianCost(run: () => Promise<Cost>): Promise<Cost> {
   await run();
   const costs: Cost[] = [];
   for (let repeat = 0; repeat < REPEATS; repeat += 1) costs.push(await run());
-  costs.sort((one, other) => one.cpuMs - other.cpuMs);
-  const middle = costs[Math.floor(REPEATS / 2)];
-  if (middle === undefined) throw new Error('nothing was measured');
-  return { cpuMs: middle.cpuMs, blockMs: Math.max(...costs.map(({ blockMs }) => blockMs)) };
+  return medianOf(costs);
 }
 
 /** The same for work that is done at once and takes too little to be measured once. */

@@ -10,6 +10,8 @@ export interface LayoutWork {
   readonly what: string;
   /** It is about all servers, so it may grow with them, but not block. */
   readonly isOfAll?: boolean;
+  /** It is no work of the exporter: what others cost is compared with it. */
+  readonly isComparison?: boolean;
   readonly measure: (layout: Layout) => Promise<Cost>;
 }
 
@@ -38,6 +40,7 @@ const ofNodes =
 const OUTCOMES: readonly LayoutWork[] = [
   {
     what: 'for comparison, nothing but reading a server’s maps, all nodes with an outage',
+    isComparison: true,
     measure: ofNodes((world) => void world.look(world.server())),
   },
   {
