@@ -12,7 +12,7 @@ export interface AskedCallOptions<T> {
   readonly withdrawn: (asked: Asked) => void;
 }
 
-/** Such a call without its result. */
+/** A call that was asked for, whatever its result is. */
 export type Asked = Pick<AskedCall<unknown>, 'call' | 'id' | 'begin' | 'withdraw'>;
 
 /**

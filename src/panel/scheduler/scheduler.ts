@@ -33,7 +33,7 @@ export class Scheduler {
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
   /** The calls that wait or run. */
   readonly #asked = new Set<Asked>();
-  /** Those of them that are canaries, as they were when they were asked for. */
+  /** Those of the calls that were canaries when they were asked for. */
   readonly #canaries = new Set<Asked>();
   #limit: RateLimit;
   #nextId = 0;
