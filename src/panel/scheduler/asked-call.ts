@@ -9,11 +9,11 @@ export interface AskedCallOptions<T> {
   readonly signal: AbortSignal;
   readonly make: (signal: AbortSignal) => Promise<T>;
   /** The call was withdrawn before it began. */
-  readonly withdrawn: (asked: Asked) => void;
+  readonly withdrawn: (asked: PendingCall) => void;
 }
 
 /** A call that was asked for, whatever its result is. */
-export type Asked = Pick<AskedCall<unknown>, 'call' | 'id' | 'begin' | 'withdraw'>;
+export type PendingCall = Pick<AskedCall<unknown>, 'call' | 'id' | 'begin' | 'withdraw'>;
 
 /**
  * One object, with one listener, for all that a call needs while it waits: when a panel is gone, a

@@ -2,7 +2,7 @@
 import PQueue, { type Queue } from 'p-queue';
 import type { Clock } from '../../domain/time.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
-import { type Asked, AskedCall } from './asked-call.ts';
+import { AskedCall, type PendingCall } from './asked-call.ts';
 import { type Call, isCanary } from './call.ts';
 import { type Backlog, CallQueue, type Job, type JobOptions } from './call-queue.ts';
 import { History } from './history.ts';
@@ -32,9 +32,9 @@ export class Scheduler {
   readonly #calls: CallQueue;
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
   /** The calls that wait or run. */
-  readonly #asked = new Set<Asked>();
+  readonly #asked = new Set<PendingCall>();
   /** Those of the calls that were canaries when they were asked for. */
-  readonly #canaries = new Set<Asked>();
+  readonly #canaries = new Set<PendingCall>();
   #limit: RateLimit;
   #nextId = 0;
   /** Calls in flight that hold a place. */
@@ -188,18 +188,18 @@ export class Scheduler {
     return new Error(`panel ${this.#options.panel}: no more calls, because the exporter is stopping`);
   }
 
-  readonly #withdrawn = (asked: Asked): void => {
+  readonly #withdrawn = (asked: PendingCall): void => {
     this.#over(asked);
     this.#calls.withdrawn(asked.id);
   };
 
-  #over(asked: Asked): void {
+  #over(asked: PendingCall): void {
     this.#asked.delete(asked);
     this.#canaries.delete(asked);
   }
 
   /** Starts the call; resolves when it no longer holds a place. */
-  #start(asked: Asked): Promise<void> {
+  #start(asked: PendingCall): Promise<void> {
     const { call } = asked;
     const running = this.#history.started(call, this.#isTrial(call), this.#now);
     this.#limit.take(call.path, call.server);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Asked, AskedCall } from '../../../../src/panel/scheduler/asked-call.ts';
+import { AskedCall, type PendingCall } from '../../../../src/panel/scheduler/asked-call.ts';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { deferred } from '../../../support/deferred.ts';
 
@@ -27,7 +27,7 @@ function asked() {
       happened.push(given.aborted ? 'made in vain' : 'made');
       return work.promise;
     },
-    withdrawn: (which: Asked) => happened.push(which === one ? 'withdrawn' : 'another was withdrawn'),
+    withdrawn: (which: PendingCall) => happened.push(which === one ? 'withdrawn' : 'another was withdrawn'),
   });
   one.result.then(
     (value) => happened.push(`resolved: ${value}`),
