@@ -53,6 +53,14 @@ export const MUTATIONS = [
   ['a node needs three failing servers', SUSPICION, 'const SERVERS_NEEDED = 3;', 'const SERVERS_NEEDED = 2;'],
   ['a success of two minutes contradicts', LEDGER, 'SUCCESS_LASTS_MS = 120_000', 'SUCCESS_LASTS_MS = 0'],
   [
+    'an outage explains failures as soon as it ends',
+    LEDGER,
+    '    this.#explain();\n',
+    '    queueMicrotask(() => this.#explain());\n',
+  ],
+  ['what is explained is no failure of the panel', TESTIMONY, '      !isExplained &&\n', ''],
+  ['a panel that never worked before explains failures', LEDGER, ' || !hasWorkedBefore', ''],
+  [
     'a contradiction ends by time alone',
     LEDGER,
     'if ((this.#contradicted.firstRank ?? 0) > now) break;',

@@ -30,6 +30,8 @@ export interface BlameState {
   readonly outages: ReadonlyMap<Subject, Outage>;
   /** When a call last showed that the panel works; infinite before the first. */
   readonly provenAt: number;
+  /** When a call first did; infinite until then. */
+  readonly knownSince: number;
   /** Larger outages that ended. */
   readonly ended: ReadonlyMap<Subject, Ended>;
 }
@@ -42,7 +44,12 @@ interface Ended {
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
-export const NO_OUTAGES: BlameState = { outages: new Map(), provenAt: NEVER, ended: new Map() };
+export const NO_OUTAGES: BlameState = {
+  outages: new Map(),
+  provenAt: NEVER,
+  knownSince: Number.POSITIVE_INFINITY,
+  ended: new Map(),
+};
 
 /** The most servers that have to fail. */
 const SERVERS_NEEDED = 3;
@@ -65,14 +72,16 @@ const SUCCESS_LASTS_MS = 120_000;
  * panel: two), and its outage ends with any success.
  */
 export function blame(cells: Cells, state: BlameState, now: number): BlameState {
-  const tallies = tallyAll(cells, state);
+  const before = tallyAll(cells, state);
   const outages = new Map<Subject, Outage>();
   const ended = new Map(state.ended);
   for (const [subject, outage] of state.outages) {
-    const tally = tallies.get(subject);
+    const tally = before.get(subject);
     if (tally !== undefined && tally.worksAt < outage.suspectedAt) outages.set(subject, outage);
-    else if (subjectNode(subject) === undefined) ended.set(subject, endOf(subject, outage, ended, now));
+    else if (subjectNode(subject) === undefined) ended.set(subject, endOf(subject, outage, state, now));
   }
+  // An outage that has just ended explains failures, too.
+  const tallies = tallyAll(cells, { ...state, ended });
   for (const [subject, tally] of tallies) {
     if (outages.has(subject) || tally.failed.length === 0) continue;
     if (subject !== 'panel' && tally.worksAt > now - SUCCESS_LASTS_MS) continue;
@@ -82,6 +91,13 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   }
   return { ...state, outages, ended };
 }
+
+/** A call that ended at this instant worked. */
+export const panelWorks = (state: BlameState, at: number): BlameState => ({
+  ...state,
+  provenAt: Math.max(state.provenAt, at),
+  knownSince: Math.min(state.knownSince, at),
+});
 
 /** The steps of an outage, on a whole state. */
 export const withCheck = (state: BlameState, now: number): BlameState =>
@@ -105,10 +121,10 @@ function replaced(state: BlameState, subject: Subject, one: Outage): BlameState 
   return { ...state, outages: new Map(state.outages).set(subject, one) };
 }
 
-function endOf(subject: Subject, outage: Outage, ended: BlameState['ended'], now: number): Ended {
-  const { problem, blamedAt, trial } = outage;
-  // A panel that was only suspected worked all the time.
-  const isExplanation = subject !== 'panel' || blamedAt !== undefined;
+function endOf(subject: Subject, outage: Outage, { ended, knownSince }: BlameState, now: number): Ended {
+  const { problem, suspectedAt, blamedAt, trial } = outage;
+  // A panel that worked before and was only suspected worked all the time.
+  const isExplanation = subject !== 'panel' || blamedAt !== undefined || suspectedAt <= knownSince;
   const explainsUntil = isExplanation ? now : (ended.get(subject)?.explainsUntil ?? NEVER);
   // The first check isn't because of a suspicion.
   const triedAt = problem === undefined ? undefined : trial?.since;
@@ -201,9 +217,10 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     const until = Math.max(explainedUntil('panel'), explainedUntil(subject));
     for (const { asked, last: found } of cells[path].values()) {
       const { node } = asked;
-      const last = found?.signs.path === 'fails' && found.at <= until ? undefined : found;
+      const isExplained = found?.problem !== undefined && found.at <= until;
+      const last = isExplained && found.signs.path === 'fails' ? undefined : found;
       const { problem } = last ?? {};
-      if (problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
+      if (!isExplained && problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
         panel.failed.push({ ...last, problem, node });
       add(subject, node, last, 'path');
       if (path === 'resources' && node !== undefined) add(nodePolls(node), node, last, 'node');

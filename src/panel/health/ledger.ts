@@ -36,6 +36,8 @@ export class Ledger {
   readonly #outages = new Map<Subject, Outage>();
   /** When a call last proved that the panel works; negative infinity before the first such call. */
   #provenAt = NEVER;
+  /** When a call first did; infinite until then. */
+  #knownSince = Number.POSITIVE_INFINITY;
   /** A call has worked since the panel's outage began. */
   #isPanelCleared = true;
   /** Subjects with failures that a recent success contradicts, by when that success is too old. */
@@ -58,6 +60,7 @@ export class Ledger {
    */
   panelWorks(at: number): void {
     this.#provenAt = Math.max(this.#provenAt, at);
+    this.#knownSince = Math.min(this.#knownSince, at);
     this.#isPanelCleared ||= at >= (this.outages.get('panel')?.suspectedAt ?? NEVER);
     this.tallies.touch('panel');
   }
@@ -105,14 +108,15 @@ export class Ledger {
       const { subject, outage: before } = tally;
       if (before !== undefined && this.#ends(tally, before, now)) decisions.push({ subject, before });
     }
-    // Outages end first: one that is over may have kept another subject from being suspected.
+    // Outages end first: one that is over may have kept another subject from being suspected, or
+    // explain why it failed.
+    this.#explain();
     for (const tally of touched) {
       // Marked as decided first, because a beginning outage may touch the tally again.
       this.tallies.decided(tally);
       if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
     }
     touched.length = 0;
-    this.#explain();
     return decisions;
   }
 
@@ -126,9 +130,11 @@ export class Ledger {
     return true;
   }
 
-  #endOf(subject: Subject, { problem, blamedAt, trial }: Outage, now: number): Ended {
-    // A panel that was only suspected worked all the time, so it explains no failures.
-    const isExplanation = subject !== 'panel' || blamedAt !== undefined;
+  #endOf(subject: Subject, { problem, suspectedAt, blamedAt, trial }: Outage, now: number): Ended {
+    // A panel that worked before and was only suspected worked all the time, so it explains no
+    // failures.
+    const hasWorkedBefore = this.#knownSince < suspectedAt;
+    const isExplanation = subject !== 'panel' || blamedAt !== undefined || !hasWorkedBefore;
     const explainsUntil = isExplanation ? now : (this.#ended.get(subject)?.explainsUntil ?? NEVER);
     // The first check of the panel has no suspicion, and delays no later trial.
     const triedAt = problem === undefined ? undefined : trial?.since;

@@ -33,8 +33,8 @@ export class Testimony {
   /** The last call on the path; undefined if it is forgotten, or there was none. */
   call(path: Path, node: string | undefined, found: Outcome | undefined): void {
     const { tallies, provenAt } = this.#facts;
-    const isExplained = found?.signs.path === 'fails' && found.at <= this.#facts.explainedUntil(path);
-    const last = isExplained ? undefined : found;
+    const isExplained = found?.problem !== undefined && found.at <= this.#facts.explainedUntil(path);
+    const last = isExplained && found.signs.path === 'fails' ? undefined : found;
     const ofPath = tallies.of(pathSubject(path));
     this.#ofPath = this.#put(this.#ofPath, proof(ofPath, last, 'path', node, this.#ofPath));
     this.#node(path === 'resources' ? node : undefined, nodePolls, last);
@@ -47,7 +47,10 @@ export class Testimony {
       );
     }
     const mayBePanels =
-      last?.problem !== undefined && last.signs.panel === 'fails' && last.startedAt > provenAt;
+      !isExplained &&
+      last?.problem !== undefined &&
+      last.signs.panel === 'fails' &&
+      last.startedAt > provenAt;
     if (!mayBePanels && this.#ofPanel === undefined) return;
     const group = tallies.of('panel').group(path);
     this.#ofPanel = this.#put(

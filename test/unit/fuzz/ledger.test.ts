@@ -22,6 +22,7 @@ import {
   blamedIfTrialFailed,
   type Cell,
   NO_OUTAGES,
+  panelWorks,
   withCheck,
   withTrial,
 } from '../../support/blame-oracle.ts';
@@ -121,7 +122,7 @@ class World {
     const last = this.#outcome(channel, told);
     const isDown = this.state.outages.get('panel')?.blamedAt !== undefined;
     if (last.signs.panel === 'works') {
-      this.state = { ...this.state, provenAt: this.now };
+      this.state = panelWorks(this.state, this.now);
       this.ledger.panelWorks(this.now);
     }
     const cell = this.cells[channel].get(server);
@@ -405,6 +406,7 @@ it.each<[Subject, readonly Step[]]>([
   [
     'path resources',
     [
+      one('listing', told('works')),
       all('resources', told('timeout', false)),
       one('listing', told('works')),
       ...failedTrial,

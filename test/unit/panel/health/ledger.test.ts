@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
 import {
   blamedIfTrialFailed,
+  type Outage,
   problemOfSubject,
   withCheck,
   withTrial,
@@ -16,6 +17,7 @@ import {
   BLAMED,
   EVERYBODY,
   failing,
+  MINUTE_MS,
   NOW,
   nodeOfServer,
   outcomeOf,
@@ -280,7 +282,20 @@ describe('an outage', () => {
     expect(judged(ledger)).toEqual([]);
   });
 
-  it('of a panel that was only suspected explains nothing', () => {
+  it.each<[string, number | undefined, Outage]>([
+    ['of a panel that is blamed', NOW - 2 * MINUTE_MS, BLAMED],
+    ['of a panel that never worked before', undefined, withCheck(undefined, NOW - 15_000)],
+  ])('%s explains failures even to what is decided when it ends', (_what, provenAt, outage) => {
+    const ledger = ledgerOf([], [...A, ...B], { provenAt });
+    ledger.setOutage('panel', outage);
+    record(ledger, failing('resources', 'a1 a2 b1', 'timeout', 10));
+    expect(judged(ledger)).toEqual(['panel']);
+    ledger.panelWorks(NOW);
+    record(ledger, [LIST_WORKS]);
+    expect(judged(ledger)).toEqual([]);
+  });
+
+  it('of a panel that worked before and was only suspected explains nothing', () => {
     const ledger = ledgerOf([], [...A, ...B], { provenAt: NOW - 60_000 });
     ledger.setOutage('panel', withCheck(undefined, NOW - 15_000));
     record(ledger, failing('resources', 'a1 a2', 'timeout', 10));

@@ -42,6 +42,16 @@ describe('a call', () => {
     expect([counts(pathSubject('resources')).failed, counts('panel').failed]).toEqual([ofPath, ofPanel]);
   });
 
+  it.each([
+    ['proves nothing against the panel', 'if a larger outage explains it', 0, 0],
+    ['may be the panel’s', 'after the end of the larger outage', -1, 1],
+  ])('that the panel refuses %s %s', (_what, _when, laterMs, ofPanel) => {
+    const refused = outcomeOf(['resources', 'a1', 'unauthorized', 5]);
+    const { counts, testimony } = setUp({ explainedUntil: refused.at + laterMs });
+    testimony().call('resources', 'a', refused);
+    expect(counts('panel').failed).toBe(ofPanel);
+  });
+
   it('of a server that is blocked alone isn’t asked at its node', () => {
     const { counts, testimony } = setUp();
     testimony().call('resources', 'a', outcomeOf(['resources', 'a1', 'suspended']));
