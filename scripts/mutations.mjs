@@ -220,18 +220,6 @@ export const MUTATIONS = [
     'triedAt === undefined ? now : triedAt + trialGapMs(subject, 0)',
     'now',
   ],
-  [
-    'blocked servers are no trial once the panel is known',
-    OUTCOMES,
-    'candidates.ofAll(!isKnown)',
-    'candidates.ofAll(true)',
-  ],
-  [
-    'blocked servers may try before the panel is known',
-    OUTCOMES,
-    'candidates.ofAll(!isKnown)',
-    'candidates.ofAll(false)',
-  ],
   ['a panel needs two rounds', OUTAGE, 'isRound ? 2 : 1', '1'],
   ['a refused key needs one round', OUTAGE, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],
   ['a trial that proved nothing is no failed one', OUTAGE, '(problem === undefined ? 0 : 1)', '1'],
@@ -251,6 +239,12 @@ export const MUTATIONS = [
     'who never failed tries before others',
     CANDIDATES,
     'const NEVER_FAILED = -1;',
+  [
+    'what the path may cause blocks no server',
+    CANDIDATES,
+    "const isOwn = last?.signs.path !== 'fails';",
+    'const isOwn = true;',
+  ],
     'const NEVER_FAILED = 1e15;',
   ],
   [

@@ -151,8 +151,9 @@ export function trialServer(
   const channel = subjectChannel(subject);
   const node = subjectNode(subject);
   const servers = [...cells[channel]].flatMap(([server, { asked }]) => {
-    const { problem, at = 0 } = lastOf(channel, server, cells) ?? {};
-    const isBlocked = problem !== undefined && isBlockedAlone(problem);
+    const { problem, signs, at = 0 } = lastOf(channel, server, cells) ?? {};
+    // A failure that the path may cause is no reason of the server's own.
+    const isBlocked = problem !== undefined && isBlockedAlone(problem) && signs?.path !== 'fails';
     if (node === undefined ? isBlocked : asked.node !== node) return [];
     const streams = cells.sockets.get(server)?.last?.streams === true;
     const failedAt = at + (isBlocked ? AFTER_OTHERS : 0);

@@ -28,8 +28,7 @@ const isDrawnBefore = (one: Candidate | Pool, other: Candidate | Pool) => one.lo
 class Pool implements Placed {
   readonly open = new Heap<Candidate>(isDrawnBefore);
   /**
-   * Servers refused for a reason of their own: tried only while it isn't known whether the panel
-   * works.
+   * Servers refused for a reason of their own: each tries only its node, and after the others.
    */
   readonly blocked = new Heap<Candidate>(isDrawnBefore);
   readonly node: string | undefined;
@@ -87,7 +86,9 @@ export class Candidates {
     const before = this.#takeOut(candidate);
     const pool = before !== undefined && before.node === node ? before : this.#pool(node);
     const failedAt = problem === undefined ? undefined : last?.at;
-    this.#putIn(candidate, pool, failedAt, problem !== undefined && isBlockedAlone(problem));
+    // A failure that the path may cause isn't a reason of the server's own.
+    const isOwn = last?.signs.path !== 'fails';
+    this.#putIn(candidate, pool, failedAt, isOwn && problem !== undefined && isBlockedAlone(problem));
     if (before !== undefined && before !== pool) this.#poolChanged(before);
     return candidate;
   }
@@ -115,18 +116,15 @@ export class Candidates {
   }
 
   /**
-   * Servers of all nodes, one node after the other. With `evenBlocked`, servers that are refused
-   * for a reason of their own are added at the end: until the panel is proved to work, that reason
-   * may be the panel's.
+   * Servers of all nodes, one node after the other, without those that are refused for a reason of
+   * their own.
    */
-  *ofAll(evenBlocked = false): Generator<string, void, undefined> {
+  *ofAll(): Generator<string, void, undefined> {
     for (const pool of this.#inOrder.inOrder()) {
       // The other nodes have only blocked servers.
       if (pool.open.size === 0) break;
       for (const { server } of pool.open.inOrder()) yield server;
     }
-    if (!evenBlocked) return;
-    for (const pool of this.#inOrder.inOrder()) for (const { server } of pool.blocked.inOrder()) yield server;
   }
 
   /** All servers of this node, in no particular order. */

@@ -163,14 +163,12 @@ export class LastOutcomes {
    * The servers that may try the subject, the best first: a server that streams, then one that
    * never failed there, then the one whose failure is oldest, at random among equals. Except for a
    * node, nodes are chosen first, in the same order, by the last failure of any of their servers,
-   * and servers that are refused for a reason of their own try nothing once the panel has proved to
-   * work.
+   * and servers that are refused for a reason of their own try nothing.
    */
   *candidates(channel: Channel, node: string | undefined): Generator<string, void, undefined> {
     const { [channel]: candidates } = this.#candidates;
-    const isKnown = Number.isFinite(this.#facts.provenAt);
     let left = CANDIDATES_TRIED;
-    for (const server of node === undefined ? candidates.ofAll(!isKnown) : candidates.ofNode(node)) {
+    for (const server of node === undefined ? candidates.ofAll() : candidates.ofNode(node)) {
       if (left === 0) return;
       left -= 1;
       yield server;

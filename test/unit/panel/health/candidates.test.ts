@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { callSigns } from '../../../../src/diagnosis/signs.ts';
 import { type Candidate, Candidates } from '../../../../src/panel/health/candidates.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import {
@@ -200,21 +201,32 @@ describe('a trial', () => {
     expect(new Set(chosen)).toEqual(new Set([...A, ...B]));
   });
 
-  it('is that of a refused server only of a node, or while it isn’t known whether the panel works, and then the last', () => {
+  it('is that of a refused server only of a node, and then the last', () => {
     const rows: Row[] = [
       ...failing('resources', 'a1 a2 a3', 'suspended'),
       ['resources', 'a4', 'node_silent'],
     ];
     const candidates = candidatesOf('resources', rows, A);
     expect([...candidates.ofAll()]).toEqual(['a4']);
-    expect([...candidates.ofAll(true)]).toEqual(['a4', 'a1', 'a2', 'a3']);
     expect([...candidates.ofNode('a')]).toEqual(['a4', 'a1', 'a2', 'a3']);
+  });
+
+  it.each([
+    ['another', 'since the panel works', true, 'a2'],
+    ['the same', 'before the panel has ever worked: the path may cause that', false, 'a1'],
+  ])('is that of %s server if one was called missing %s', (_who, _when, isProven, server) => {
+    const missing = outcomeOf(['resources', 'a1', 'not_found', 9]);
+    const signs = callSigns({ endpoint: 'resources', cause: 'not_found', fromPanel: true, isProven });
+    const candidates = new Named(() => 0.5);
+    candidates.take('a1', 'a', { ...missing, signs });
+    candidates.take('a2', 'a', outcomeOf(['resources', 'a2', 'panel_error', 1]));
+    expect([...candidates.ofAll()][0]).toBe(server);
   });
 
   it('is none of a server that is gone, or of a node that has none', () => {
     const candidates = candidatesOf('resources', [], A);
     for (const server of A) candidates.drop(server);
-    expect([[...candidates.ofNode('a')], [...candidates.ofAll(true)], candidates.serversOf('a')]).toEqual([
+    expect([[...candidates.ofNode('a')], [...candidates.ofAll()], candidates.serversOf('a')]).toEqual([
       [],
       [],
       [],

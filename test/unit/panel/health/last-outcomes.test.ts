@@ -105,14 +105,13 @@ it('a socket that streams proves that its console was granted, unless no console
   expect(suspects(ledgerOf(rows, servers))).not.toContain('consoles');
 });
 
-it('servers that are refused for a reason of their own may try only until the panel is known to work', () => {
+it('servers that are refused for a reason of their own try only their node', () => {
   const ledger = new ServersLedger();
   ledger.servers.setAsked(askedOf(['a1', 'a2']));
   for (const server of ['a1', 'a2'])
     ledger.servers.record('resources', server, outcomeOf(['resources', server, 'suspended']));
-  expect([...ledger.servers.candidates('resources', undefined)]).toHaveLength(2);
-  ledger.panelWorks(NOW);
   expect([...ledger.servers.candidates('resources', undefined)]).toEqual([]);
+  expect([...ledger.servers.candidates('resources', 'a')]).toHaveLength(2);
 });
 
 it('a failure in a larger outage says nothing about a server, but others try before it', () => {
