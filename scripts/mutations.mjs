@@ -130,12 +130,17 @@ export const MUTATIONS = [
     '',
   ],
   ['a path needs two servers', SUSPICION, 'failed >= 2 && (', '('],
-  ['servers of unknown nodes are of several', SUSPICION, ' || tally.isFailing(undefined)', ''],
+  [
+    'servers of unknown nodes may be of one',
+    SUSPICION,
+    'failingGroups >= 2 ||',
+    'failingGroups >= 2 || tally.failedIn(undefined) > 0 ||',
+  ],
   [
     'all servers of a path suffice, on one node, too',
     SUSPICION,
-    '(isOfNodes || failed === asked)',
-    'isOfNodes',
+    '(failingGroups >= 2 || failed === asked)',
+    'failingGroups >= 2',
   ],
   ['a path proves nothing against itself', SUSPICION, 'path !== but && ', ''],
   ['a call that was under way proves nothing', SUSPICION, '?? NEVER) > since', '?? NEVER) >= since'],
@@ -234,17 +239,17 @@ export const MUTATIONS = [
   ],
   ['every second trial has new credentials', OUTAGE, 'outage.trials % 2 === 1', 'outage.trials < 0'],
   ['blocked servers are no trial', CANDIDATES, 'problem !== undefined && isBlockedAlone(problem)', 'false'],
-  ['who streams tries first', CANDIDATES, 'const STREAMS = -2;', 'const STREAMS = -1;'],
-  [
-    'who never failed tries before others',
-    CANDIDATES,
-    'const NEVER_FAILED = -1;',
   [
     'what the path may cause blocks no server',
     CANDIDATES,
     "const isOwn = last?.signs.path !== 'fails';",
     'const isOwn = true;',
   ],
+  ['who streams tries first', CANDIDATES, 'const STREAMS = -2;', 'const STREAMS = -1;'],
+  [
+    'who never failed tries before others',
+    CANDIDATES,
+    'const NEVER_FAILED = -1;',
     'const NEVER_FAILED = 1e15;',
   ],
   [

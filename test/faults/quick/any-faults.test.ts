@@ -228,6 +228,19 @@ it.each<[string, Story]>([
       60,
       558_989,
       [
+  [
+    'a node’s tokens while each server’s own limit refuses the others, before the nodes are known',
+    story(
+      240,
+      15,
+      [
+        ['error', 0, 3.75, 'websocket', 'n1'],
+        ['missing', 0, 1],
+        ['console limit', 0.5, 1.5, 'websocket'],
+      ],
+      { minute: 6.76, of: 'key' },
+    ),
+  ],
         ['error', 4.5, 5.75, 'resources'],
         ['error', 2, 2.5],
         ['missing', 0.75, 4.5, 'resources', 'n0'],
