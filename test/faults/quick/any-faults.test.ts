@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Effect, Fault } from '../../../bench/fairness/scripted-panel.ts';
@@ -5,10 +6,15 @@ import type { CauseCode } from '../../../src/domain/problems.ts';
 import { LONGEST_TEST_MS } from '../../support/eventually.ts';
 import { anyStory, expectTruth, type Story } from '../../support/fault-story.ts';
 
-// The same stories in every run; FAULT_RUNS=1000 plays as many new ones.
-const wanted = process.env['FAULT_RUNS'];
+// The same stories in every run; FAULT_RUNS=1000 plays as many new ones, and prints the FAULT_SEED
+// that plays them again.
+const { FAULT_RUNS, FAULT_SEED = randomInt(2 ** 31) } = process.env;
 const SEED = 25;
-const runs = wanted === undefined ? { numRuns: 20, seed: SEED } : { numRuns: Number(wanted) };
+const runs =
+  FAULT_RUNS === undefined
+    ? { numRuns: 20, seed: SEED }
+    : { numRuns: Number(FAULT_RUNS), seed: Number(FAULT_SEED) };
+if (FAULT_RUNS !== undefined) process.stderr.write(`FAULT_SEED=${runs.seed}\n`);
 
 /** Generous for one story: an idle core plays six in a second. */
 const MS_PER_STORY = 10_000;
@@ -223,12 +229,6 @@ it.each<[string, Story]>([
     ),
   ],
   [
-    'a path by which one node alone is polled, and failed a streaming server of that node before',
-    story(
-      60,
-      558_989,
-      [
-  [
     'a node’s tokens while each server’s own limit refuses the others, before the nodes are known',
     story(
       240,
@@ -241,6 +241,12 @@ it.each<[string, Story]>([
       { minute: 6.76, of: 'key' },
     ),
   ],
+  [
+    'a path by which one node alone is polled, and failed a streaming server of that node before',
+    story(
+      60,
+      558_989,
+      [
         ['error', 4.5, 5.75, 'resources'],
         ['error', 2, 2.5],
         ['missing', 0.75, 4.5, 'resources', 'n0'],
