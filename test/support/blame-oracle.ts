@@ -63,7 +63,7 @@ const SUCCESS_LASTS_MS = 120_000;
  * | subject | suspected if |
  * |---|---|
  * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
- * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two; unknown nodes may be one), and another path worked since |
+ * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two; unknown nodes count as several), and another path worked since |
  * | the server list | it failed, and another path worked since |
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
  * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there after the last of them; or one, if the other way to the node has an outage |
@@ -283,7 +283,8 @@ function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Pr
   );
   if (failed.length < Math.min(SERVERS_NEEDED, tally.asked)) return undefined;
   const nodes = new Set(failed.map(({ node }) => node));
-  const isOfSeveral = failed.length >= 2 && (nodes.size >= 2 || failed.length === tally.asked);
+  const isOfSeveral =
+    failed.length >= 2 && (nodes.size >= 2 || nodes.has(undefined) || failed.length === tally.asked);
   if (!isOfSeveral && path !== 'listing') return undefined;
   const worksElsewhere = PATHS.some((other) => other !== path && worksSince(cells[other].values(), failed));
   return worksElsewhere ? newest(failed) : undefined;

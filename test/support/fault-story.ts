@@ -120,20 +120,30 @@ function isWell(
   return { polls: works('resources'), streams: mode === 'auto' && works('websocket', 'socket') };
 }
 
+/** The first second in which the list can be read, from which the nodes of servers are known. */
+function readableFrom(faults: readonly Fault[]): number {
+  const hits = faults.filter((fault) => concerns(fault, 'listing', undefined, faults));
+  let second = 0;
+  while (during(hits, second, second)) second += 1;
+  return second;
+}
+
 /** The faults because of which this may be blamed, and the parts that its trials need. */
 function reasonsOf(
   scope: string,
   faults: readonly Fault[],
+  areNodesKnown: boolean,
 ): { reasons: readonly Fault[]; parts: readonly Hit[] } {
   const [kind, name = ''] = scope.split(' ');
   const failing = faults.filter((fault) => !isLimited(fault) && fault.effect !== 'console limit');
   if (kind === 'panel')
     return { reasons: failing.filter(({ node, on }) => node === undefined && on !== 'socket'), parts: PATHS };
   if (kind === 'path') {
-    // What a panel that works calls missing is a server.
+    // What a panel that works calls missing is a server. Servers of which the nodes aren't known may
+    // be of several.
     const reasons = failing.filter(
       ({ on = name, node, effect }) =>
-        on === name && node === undefined && !(effect === 'missing' && on !== 'listing'),
+        on === name && (node === undefined || !areNodesKnown) && !(effect === 'missing' && on !== 'listing'),
     );
     return { reasons, parts: [name as Path] };
   }
@@ -147,7 +157,9 @@ function reasonsOf(
 
 /** May this be blamed at this second? */
 function mayBeBlamed(scope: string, faults: readonly Fault[], second: number, backS: number): boolean {
-  const { reasons, parts } = reasonsOf(scope, faults);
+  const unknownUntil = readableFrom(faults);
+  const areNodesKnown = unknownUntil === 0 || second > unknownUntil + backS;
+  const { reasons, parts } = reasonsOf(scope, faults, areNodesKnown);
   const [kind, name] = scope.split(' ');
   const node = kind === 'node' ? name : undefined;
   const hits = faults.filter((fault) =>

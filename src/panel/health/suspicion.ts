@@ -29,7 +29,8 @@ export interface Known {
  * - the panel, if a call failed in a way that may be the panel's, and none has worked since that
  *   call started;
  * - a path, if three of its servers failed, on at least two nodes, or all of them, if these are at
- *   least two, and another path has worked since; servers of unknown nodes may be of one node;
+ *   least two, and another path has worked since; servers of unknown nodes count as those of
+ *   several, so that a path that fails before the list is read takes few calls;
  * - the server list, if it failed, and another path has worked since;
  * - the account's consoles, if three servers (or all, at least two) were denied for the same cause,
  *   a call has worked since, and no server is granted its console;
@@ -65,7 +66,8 @@ function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem 
 function ofPath(tally: Tally, known: Known): Problem | undefined {
   const { failingGroups, failed, asked, channel } = tally;
   if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;
-  const isOfSeveral = failed >= 2 && (failingGroups >= 2 || failed === asked);
+  const isOfNodes = failingGroups >= 2 || tally.isFailing(undefined);
+  const isOfSeveral = failed >= 2 && (isOfNodes || failed === asked);
   if (!isOfSeveral && channel !== 'listing') return undefined;
   return worksSince(known, tally.failsSince, channel) ? tally.newestProblem() : undefined;
 }

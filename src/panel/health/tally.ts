@@ -88,6 +88,11 @@ export class Tally extends NewestFailure implements Placed {
     return this.#groups.get(key)?.failed ?? 0;
   }
 
+  isFailing(key: Key): boolean {
+    const group = this.#groups.get(key);
+    return group !== undefined && this.#failing.has(group);
+  }
+
   add(evidence: Evidence): void {
     const { group, isAsked, proves } = evidence;
     this.servers += 1;

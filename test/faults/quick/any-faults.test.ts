@@ -229,10 +229,10 @@ it.each<[string, Story]>([
     ),
   ],
   [
-    'a node’s tokens while each server’s own limit refuses the others, before the nodes are known',
+    'a path after a start in which the panel was missing and all tokens that didn’t fail were limited',
     story(
       240,
-      15,
+      13,
       [
         ['error', 0, 3.75, 'websocket', 'n1'],
         ['missing', 0, 1],
@@ -240,6 +240,13 @@ it.each<[string, Story]>([
       ],
       { minute: 6.76, of: 'key' },
     ),
+  ],
+  [
+    'a path that fails at the start, before the list is read, and leaves calls for polls',
+    story(60, 0, [
+      ['cut', 0, 0.25, 'websocket'],
+      ['cut', 0, 0.25, 'listing'],
+    ]),
   ],
   [
     'a path by which one node alone is polled, and failed a streaming server of that node before',

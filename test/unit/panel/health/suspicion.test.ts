@@ -64,26 +64,9 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     undefined,
   ],
   [
-    'no path with three failures of which the nodes aren’t known: they may be of one node',
+    'a path with three failures of which the nodes aren’t known',
     POLLS,
     [...[1, 2, 3].map((at) => fails(POLLS, undefined, at)), works(POLLS, 'm', 1), works(TOKENS, 'n', 4)],
-    undefined,
-  ],
-  [
-    'a path with failures of all its servers, although their nodes aren’t known',
-    POLLS,
-    [...[1, 2, 3].map((at) => fails(POLLS, undefined, at)), works(TOKENS, 'n', 4)],
-    'at 3',
-  ],
-  [
-    'a path with failures on a known node, and of servers of which the nodes aren’t known',
-    POLLS,
-    [
-      ...[1, 2].map((at) => fails(POLLS, 'n', at)),
-      fails(POLLS, undefined, 3),
-      works(POLLS, 'm', 1),
-      works(TOKENS, 'n', 4),
-    ],
     'at 3',
   ],
   [

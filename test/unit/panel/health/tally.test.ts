@@ -121,10 +121,10 @@ describe('a tally', () => {
     const [one, other] = [evidenceIn(tally, said), evidenceIn(tally, said)];
     for (const evidence of [one, other]) tally.add(evidence);
     tally.remove(one);
-    expect([tally.failed, tally.failingGroups, tally.failedIn('a')]).toEqual([0, 0, 1]);
+    expect([tally.failed, tally.isFailing('a'), tally.failedIn('a')]).toEqual([0, false, 1]);
     isExplained = false;
     tally.explanationChanged('a');
-    expect([tally.failed, tally.failingGroups]).toEqual([1, 1]);
+    expect([tally.failed, tally.isFailing('a')]).toEqual([1, true]);
   });
 
   it('takes the problem of the failure that ended last', () => {
@@ -171,5 +171,6 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
       lastOf(worked.filter(({ evidence }) => evidence.group.key !== key)),
     );
     expect(tally.failedIn(key)).toBe(failed.filter(({ evidence }) => evidence.group.key === key).length);
+    expect(tally.isFailing(key)).toBe(counted.some(({ evidence }) => evidence.group.key === key));
   }
 }
