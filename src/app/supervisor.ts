@@ -9,6 +9,7 @@ import { shortId } from '../domain/server-ids.ts';
 import { isScraped } from '../metrics/slices.ts';
 import { ConnectPacer, type EventLoop } from '../session/connect-pacer.ts';
 import { Accounts } from './accounts.ts';
+import { keepServers } from './kept-servers.ts';
 import { publicUrl } from './panel-access.ts';
 import { type PanelContext, type PanelShared, RunningPanel } from './running-panel.ts';
 
@@ -115,7 +116,8 @@ export class Supervisor implements FleetReading {
    * @throws Error if a panel can't be built; then nothing is changed
    */
   async apply(config: Config): Promise<ConfigChanges> {
-    const transitions = await this.#prepare(this.#panelsHere(config));
+    const next = await Promise.all(this.#panelsHere(config).map((panel) => this.#kept(panel)));
+    const transitions = await this.#prepare(next);
     const [before, targets] = [this.#panels, this.servers().map(({ target }) => target)];
     for (const { apply } of transitions) apply();
     const panels = transitions.map(({ panel }) => panel);
@@ -152,6 +154,14 @@ export class Supervisor implements FleetReading {
     return panels
       .map((panel) => ({ ...panel, servers: panel.servers.filter(this.#shared.isOurs) }))
       .filter((panel) => panel.servers.length > 0 || panel.listing?.discover !== undefined);
+  }
+
+  /** The panel's next settings, with the servers from before as far as they are the same. */
+  async #kept(next: PanelConfig): Promise<PanelConfig> {
+    const before = this.#panels.find(({ config }) => config.name === next.name)?.config;
+    // Servers of a panel that is rebuilt are other servers.
+    if (before === undefined || affectedByChanges(before, next).has('panel')) return next;
+    return { ...next, servers: await keepServers(before.servers, next.servers) };
   }
 
   /** Builds everything new before anything else is touched. */
