@@ -23,6 +23,8 @@ export class Poller {
   #plan: PollPlan | undefined;
   #state: PollState = NEVER_POLLED;
   #cancel: Cancel | undefined;
+  /** Ends the wait of a poll that is due for its turn of the event loop. */
+  #leaveTurn: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
   constructor(context: SessionContext, record: SessionRecord, owner: { changed(): void }) {
@@ -41,13 +43,19 @@ export class Poller {
     this.#plan = plan;
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#leaveTurn?.();
+    this.#leaveTurn = undefined;
     if (plan === undefined) {
       this.#inFlight?.abort(new Error('the poll is no longer needed'));
       this.#inFlight = undefined;
       this.#state = { ...this.#state, result: NEVER_POLLED.result };
     } else if (this.#inFlight === undefined) {
-      const { clock } = this.#context;
-      this.#cancel = clock.schedule(plan.at - clock.now(), () => void this.#poll(plan));
+      const { clock, sockets } = this.#context;
+      this.#cancel = clock.schedule(plan.at - clock.now(), () => {
+        // Thousands may be due in one turn of the event loop, half a minute after their sockets
+        // ended.
+        this.#leaveTurn = sockets.inTurn(() => void this.#poll(plan));
+      });
     } else if (wasRetry !== isPollRetry(this.#stateNow))
       this.#context.panel.reclassify(this.#record.target.id);
   }

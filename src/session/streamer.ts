@@ -40,6 +40,8 @@ export class Streamer implements SocketListener, FrameHandler {
   #machine: MachineState = INITIAL_STATE;
   /** Cancels the timer of the state. */
   #cancelTimer: Cancel | undefined;
+  /** Ends the wait of a timer that is over for its turn of the event loop. */
+  #leaveTurn: Cancel | undefined;
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
   /**
@@ -227,6 +229,7 @@ export class Streamer implements SocketListener, FrameHandler {
   #setTimer(next = this.#nextTimer): void {
     const { clock } = this.#context;
     this.#cancelTimer?.();
+    this.#leaveTurn?.();
     this.#cancelTimer = next && clock.schedule(Math.max(0, next.at - clock.now()), this.#onTimer);
   }
 
@@ -241,6 +244,14 @@ export class Streamer implements SocketListener, FrameHandler {
     this.#cancelTimer = undefined;
     const next = this.#nextTimer;
     // Frames postpone the end of a silence without setting the timer again.
+    if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer(next);
+    // Thousands may be due in one turn of the event loop: after a network stopped carrying
+    // anything.
+    else this.#leaveTurn = this.#context.sockets.inTurn(this.#onDue);
+  };
+
+  readonly #onDue = (): void => {
+    const next = this.#nextTimer;
     if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer(next);
     // The next attempt depends on more than time.
     else if (isResting(this.#machine)) this.#owner.changed();

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import { POLL_CACHE_MS, type Resources } from '../../../src/panel/responses.ts';
+import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { type EndedPoll, isPollRetry, nextPollAt } from '../../../src/session/poll.ts';
 import { Poller } from '../../../src/session/poller.ts';
-import type { SessionContext } from '../../../src/session/session-context.ts';
+import type { SessionContext, SocketAccess } from '../../../src/session/session-context.ts';
 import { FakeGateway, RESOURCES } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -22,6 +23,8 @@ describe('a poller', () => {
 
   let clock: ManualClock;
   let panel: FakeGateway;
+  /** Polls that are due begin at once, unless a test lets them wait for their turn. */
+  let inTurn: InTurn;
   let changes: number;
   let signals: AbortSignal[];
   let answers: ((resources: Resources) => void)[];
@@ -31,6 +34,7 @@ describe('a poller', () => {
   beforeEach(() => {
     clock = new ManualClock();
     panel = new FakeGateway();
+    inTurn = atOnce;
     changes = 0;
     signals = [];
     answers = [];
@@ -39,7 +43,8 @@ describe('a poller', () => {
       return new Promise((resolve) => answers.push(resolve));
     };
     record = new ServerRecord(target(), { socket: 60_000, poll: 60_000 });
-    const context = { clock, panel, random: () => 0, telemetry: {} } as Partial<SessionContext>;
+    const sockets = { inTurn: (begin) => inTurn(begin) } as SocketAccess;
+    const context: Partial<SessionContext> = { clock, panel, sockets, random: () => 0, telemetry: {} };
     poller = new Poller(context as SessionContext, record, { changed: () => (changes += 1) });
   });
 
@@ -51,6 +56,23 @@ describe('a poller', () => {
     await clock.advance(11_999);
     expect(polls()).toBe(0);
     await clock.advance(1);
+    expect(polls()).toBe(1);
+  });
+
+  it('begins a poll that is due in its turn of the event loop, unless its plan has changed', async () => {
+    const begins = new Set<() => void>();
+    inTurn = (begin) => {
+      begins.add(begin);
+      return () => void begins.delete(begin);
+    };
+    poller.follow(on());
+    await clock.advance(0);
+    expect([polls(), begins.size]).toEqual([0, 1]);
+    poller.follow(undefined);
+    expect(begins.size).toBe(0);
+    poller.follow(on());
+    await clock.advance(0);
+    for (const begin of begins) begin();
     expect(polls()).toBe(1);
   });
 

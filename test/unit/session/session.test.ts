@@ -185,9 +185,17 @@ describe('a connect that waits for its turn', () => {
     begins = [];
     inTurn = (begin) => {
       begins.push(begin);
-      return () => void begins.splice(begins.indexOf(begin), 1);
+      return () => {
+        const place = begins.indexOf(begin);
+        if (place >= 0) begins.splice(place, 1);
+      };
     };
   });
+
+  /** The turns of everything that waits for one. */
+  const takeTurns = () => {
+    for (const begin of begins.splice(0)) begin();
+  };
 
   it('never times out, and has the whole timeout once it begins', async () => {
     await start();
@@ -205,12 +213,25 @@ describe('a connect that waits for its turn', () => {
     await clock.advance(MINUTE / 2);
     // Its node doesn't respond.
     refusal = 0;
-    begins.pop()?.();
+    takeTurns();
     void sockets[0]?.close();
     await clock.advance(SETTINGS.connectTimeoutMs - 1);
     expect(session.machine.name).toBe('connecting');
     await clock.advance(1);
+    takeTurns();
     expect(session.machine).toMatchObject({ name: 'backingOff', failures: 1 });
+  });
+
+  it('fails in its turn, too: thousands may time out together', async () => {
+    await start();
+    refusal = 0;
+    takeTurns();
+    await clock.advance(SETTINGS.connectTimeoutMs);
+    expect(session.machine.name).toBe('connecting');
+    look(false);
+    const { machine } = session;
+    takeTurns();
+    expect([machine.name, session.machine]).toEqual(['idle', machine]);
   });
 
   it('leaves the line when the server is no longer monitored, and enters it again', async () => {
