@@ -44,6 +44,7 @@ const TOKEN = file('session/token');
 const RECORD = file('fleet/server-record');
 const SAMPLES = file('fleet/server-samples', 'fleet/server-record');
 const RESTART = file('fleet/stop-decisions', 'fleet/kept-power');
+const CONDITION = file('session/condition', 'fleet/panel-fleet');
 const ADDRESS = file('addresses/socket-address');
 const PASSWORDS = file('http/passwords');
 
@@ -233,6 +234,12 @@ export const MUTATIONS = [
     'now + trialGapMs(',
   ],
   ['every second trial has new credentials', OUTAGE, 'outage.trials % 2 === 1', 'outage.trials < 0'],
+  [
+    'a recovery wakes servers that show its cause as another one',
+    CONDITION,
+    "return cause === 'not_found' ? [cause, UNKNOWN_PATH] : [cause];",
+    'return [cause];',
+  ],
   ['blocked servers are no trial', CANDIDATES, 'problem !== undefined && isBlockedAlone(problem)', 'false'],
   [
     'what the path may cause blocks no server',

@@ -6,6 +6,7 @@ import type { Logger } from '../domain/logger.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
 import { subjectNode } from '../panel/subjects.ts';
+import { shownCauses } from '../session/condition.ts';
 import { type PollIntervals, polledStalenessMs } from '../session/poll.ts';
 import { Session } from '../session/session.ts';
 import type {
@@ -206,7 +207,7 @@ export class Members {
       if (member !== undefined) this.#show(member);
     } else if (change.of === 'recovery') {
       this.#showWithoutData();
-      this.#walks.walk(this.#index.withCause(change.cause));
+      for (const cause of shownCauses(change.cause)) this.#walks.walk(this.#index.withCause(cause));
     }
   }
 

@@ -137,10 +137,17 @@ function blockedBy(problem: Problem | undefined): CollectionStatus {
   return { ...withProblem('blocked', problem), blocked: lastingRefusal(problem)?.reason };
 }
 
+const UNKNOWN_PATH = 'daemon_unknown';
+
 /**
  * The problem of a server's console while another path of the server works: the panel knows the
  * server, so a 404 is about the path.
  */
 function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
-  return problem?.cause === 'not_found' ? { ...problem, cause: 'daemon_unknown' } : problem;
+  return problem?.cause === 'not_found' ? { ...problem, cause: UNKNOWN_PATH } : problem;
+}
+
+/** The causes that servers show which failed for this cause. */
+export function shownCauses(cause: CauseCode): readonly CauseCode[] {
+  return cause === 'not_found' ? [cause, UNKNOWN_PATH] : [cause];
 }

@@ -249,6 +249,10 @@ it.each<[string, Story]>([
     ]),
   ],
   [
+    'tokens that were refused with 404 while polls worked: one that is issued again wakes the others',
+    story(120, 0, [['missing', 0, 0.25, 'websocket']]),
+  ],
+  [
     'a path by which one node alone is polled, and failed a streaming server of that node before',
     story(
       60,

@@ -149,27 +149,33 @@ describe('an event', () => {
     expect(shown).toEqual(times(3, 'node'));
   });
 
-  it('of a server that works again is shown to those with its cause or without data, and to no others', async () => {
-    const refused = new PanelError({ cause: 'no_console_permission', detail: 'returned 403' });
-    gateway.answerCredentials = (server) =>
-      server === 'a'
-        ? Promise.reject(refused)
-        : Promise.resolve({
-            token: 'token',
-            socketUrl: `wss://node/${server}`,
-            lifetimeMs: 600_000,
-          });
-    start(servers(3));
-    await clock.advance(1_000);
-    expect(fleet.records[0]?.status.problem?.cause).toBe('no_console_permission');
-    const shown: string[] = [];
-    gateway.mayConnect = (server) => {
-      shown.push(server);
-      return true;
-    };
-    gateway.events.emit('changed', { of: 'recovery', cause: 'no_console_permission', node: undefined });
-    expect(new Set(shown)).toEqual(new Set(['a']));
-  });
+  it.each([
+    ['with its cause or without data', 'no_console_permission', 'no_console_permission'],
+    ['that are polled and show its cause as another one', 'not_found', 'daemon_unknown'],
+  ] as const)(
+    'of a server that works again is shown to those %s, and to no others',
+    async (_who, cause, shownAs) => {
+      const refused = new PanelError({ cause, detail: 'returned 403' });
+      gateway.answerCredentials = (server) =>
+        server === 'a'
+          ? Promise.reject(refused)
+          : Promise.resolve({
+              token: 'token',
+              socketUrl: `wss://node/${server}`,
+              lifetimeMs: 600_000,
+            });
+      start(servers(3));
+      await clock.advance(1_000);
+      expect(fleet.records[0]?.status.problem?.cause).toBe(shownAs);
+      const shown: string[] = [];
+      gateway.mayConnect = (server) => {
+        shown.push(server);
+        return true;
+      };
+      gateway.events.emit('changed', { of: 'recovery', cause, node: undefined });
+      expect(new Set(shown)).toEqual(new Set(['a']));
+    },
+  );
 
   it('that makes a server try is shown to it alone', async () => {
     start(servers(3));
