@@ -44,6 +44,7 @@ const TOKEN = file('session/token');
 const RECORD = file('fleet/server-record');
 const SAMPLES = file('fleet/server-samples', 'fleet/server-record');
 const RESTART = file('fleet/stop-decisions', 'fleet/kept-power');
+const OUTDATED = file('session/outdated-failure');
 const CONDITION = file('session/condition', 'fleet/panel-fleet');
 const ADDRESS = file('addresses/socket-address');
 const PASSWORDS = file('http/passwords');
@@ -239,6 +240,12 @@ export const MUTATIONS = [
     CONDITION,
     "return cause === 'not_found' ? [cause, UNKNOWN_PATH] : [cause];",
     'return [cause];',
+  ],
+  [
+    'another key or way outdates all failures',
+    OUTDATED,
+    'const ends = [seen.accessedAnewAt];',
+    'const ends = [NEVER];',
   ],
   ['blocked servers are no trial', CANDIDATES, 'problem !== undefined && isBlockedAlone(problem)', 'false'],
   [

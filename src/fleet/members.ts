@@ -177,15 +177,18 @@ export class Members {
   }
 
   /**
-   * Restarts the sessions without data, or all sessions if `sockets` is given. `forget` ends
-   * outages between stop and start: earlier, it would wake sessions whose calls for tokens are then
-   * withdrawn but count; later, the outages would hold the new attempts.
+   * Restarts the sessions without data, or all sessions if `sockets` is given; the others retry
+   * what failed. `forget` ends outages between stop and start: earlier, it would wake sessions
+   * whose calls for tokens are then withdrawn but count; later, the outages would hold the new
+   * attempts.
    */
   retry(forget: () => void, sockets?: SocketAccess): void {
     this.#sessions.sockets = sockets ?? this.#sessions.sockets;
     const members = [...this.#begun].filter(({ record }) => sockets !== undefined || hasNoData(record));
     for (const member of members) this.#end(member);
     forget();
+    this.#surroundings.accessedAnewAt = this.#options.clock.now();
+    this.#walks.walk(this.#begun);
     this.#start(members);
   }
 

@@ -19,6 +19,8 @@ export class PanelSurroundings {
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   /** When the server list was last read completely. */
   listedAt = NEVER;
+  /** When the key, or the way to the panel, last changed. */
+  accessedAnewAt = NEVER;
 
   constructor({ clock, gateway }: { readonly clock: Clock; readonly gateway: PanelGateway }) {
     this.#clock = clock;
@@ -40,6 +42,7 @@ export class PanelSurroundings {
       now: this.#clock.now(),
       target,
       listedAt: this.listedAt,
+      accessedAnewAt: this.accessedAnewAt,
       sockets: {
         heldBy: gateway.socketHold(node),
         panelJudgedAt: this.#judgedAt('panel', pathSubject('websocket'), 'consoles'),

@@ -9,7 +9,7 @@ import type { Surroundings, WayState } from './surroundings.ts';
 export function outdatedAt(problem: Problem | undefined, way: WayState, seen: Surroundings): number {
   const { panelJudgedAt, nodeJudgedAt } = way;
   const refused = lastingRefusal(problem);
-  const ends = [NEVER];
+  const ends = [seen.accessedAnewAt];
   if (mayBeOfPanel(refused?.reason)) ends.push(panelJudgedAt);
   // What failed for all of a node, or for a moment: another server of the node works again.
   if (refused?.reason === undefined) ends.push(nodeJudgedAt, recoveredOnNode(problem, seen));

@@ -27,6 +27,8 @@ export interface Surroundings extends PollIntervals {
   readonly target: ServerTarget;
   /** When the server list was last read completely. */
   readonly listedAt: number;
+  /** When the key, or the way to the panel, last changed. */
+  readonly accessedAnewAt: number;
   /** The process may open a file for its socket. */
   readonly hasRoom: boolean;
   readonly sockets: WayState;
@@ -50,6 +52,7 @@ export interface Surroundings extends PollIntervals {
 /** Nothing holds the server, and nothing has happened that it could react to. */
 export const NOTHING_KNOWN = {
   listedAt: NEVER,
+  accessedAnewAt: NEVER,
   hasRoom: true,
   sockets: FREE,
   polls: FREE,

@@ -253,6 +253,18 @@ it.each<[string, Story]>([
     story(120, 0, [['missing', 0, 0.25, 'websocket']]),
   ],
   [
+    'tokens that were refused with 404 to the key before, while polls worked',
+    story(
+      120,
+      0,
+      [
+        ['missing', 0, 0.25, 'websocket'],
+        ['cut', 0.25, 0.5],
+      ],
+      { minute: 0.26, of: 'key' },
+    ),
+  ],
+  [
     'a path by which one node alone is polled, and failed a streaming server of that node before',
     story(
       60,

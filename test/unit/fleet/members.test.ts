@@ -201,6 +201,19 @@ describe('another way to the panel', () => {
     expect(gateway.accessChanges).toBe(1);
   });
 
+  it('is tried immediately for the token of a server that is polled because its token was refused', async () => {
+    const take = gateway.answerCredentials;
+    gateway.answerCredentials = (server, signal) => (server === 'a' ? missing() : take(server, signal));
+    await start(servers(2));
+    await clock.advance(10_000);
+    expect(conditions()).toEqual(['polling', 'streaming']);
+    gateway.answerCredentials = take;
+    fleet.accessChanged();
+    await clock.advance(1_000);
+    expect(conditions()).toEqual(['streaming', 'streaming']);
+    expect(bench.sockets).toHaveLength(2);
+  });
+
   it('to the nodes opens every socket anew, with the token that it had', async () => {
     await start(servers(2));
     gateway.calls.length = 0;

@@ -6,7 +6,7 @@ import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundi
 import { target } from '../../support/targets.ts';
 
 /** Everything that may end a failure has happened, each at an instant of its own. */
-const ENDS = { panel: 1, node: 2, listed: 3, recovered: 4, recoveredOnNode: 5 } as const;
+const ENDS = { panel: 1, node: 2, listed: 3, recovered: 4, recoveredOnNode: 5, access: 6 } as const;
 type End = keyof typeof ENDS;
 
 /** When a failure with this cause ended, if only this has happened. */
@@ -20,6 +20,7 @@ function outdatedBy(cause: CauseCode | undefined, end: End, isListed = true): nu
     isRunning: true,
     target: target({ node: isListed ? 'node-1' : undefined }),
     listedAt: at('listed'),
+    accessedAnewAt: at('access'),
     recovered: by('recovered'),
     recoveredOnNode: by('recoveredOnNode'),
   };
@@ -32,11 +33,11 @@ function outdatedBy(cause: CauseCode | undefined, end: End, isListed = true): nu
 
 describe('a failure is outdated by', () => {
   it.each<[string, CauseCode | undefined, readonly End[]]>([
-    ['that may end by itself', 'timeout', ['panel', 'node', 'recoveredOnNode']],
-    ['that isn’t known', undefined, ['panel', 'node']],
-    ['that is the server’s state', 'suspended', ['listed', 'recovered']],
-    ['that is of the server, or the panel’s address', 'not_found', ['panel', 'recovered']],
-    ['that is of the account', 'forbidden', ['recovered']],
+    ['that may end by itself', 'timeout', ['panel', 'node', 'recoveredOnNode', 'access']],
+    ['that isn’t known', undefined, ['panel', 'node', 'access']],
+    ['that is the server’s state', 'suspended', ['listed', 'recovered', 'access']],
+    ['that is of the server, or the panel’s address', 'not_found', ['panel', 'recovered', 'access']],
+    ['that is of the account', 'forbidden', ['recovered', 'access']],
   ])('the ends that concern one %s', (_what, cause, expected) => {
     const ends = (Object.keys(ENDS) as End[]).filter((end) => outdatedBy(cause, end) === ENDS[end]);
     expect(ends).toEqual(expected);
