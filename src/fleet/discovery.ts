@@ -306,9 +306,11 @@ export class Discovery {
 
   /** Asked once for each description of a server: shards hash what they are asked about. */
   #isOurs(target: ServerTarget): boolean {
-    const known = this.#ours.get(target) ?? this.#options.isOurs(target);
-    this.#ours.set(target, known);
-    return known;
+    const known = this.#ours.get(target);
+    if (known !== undefined) return known;
+    const isOurs = this.#options.isOurs(target);
+    this.#ours.set(target, isOurs);
+    return isOurs;
   }
 
   #stillUndecided(merged: readonly ServerTarget[]): readonly ServerTarget[] {

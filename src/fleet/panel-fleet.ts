@@ -67,6 +67,8 @@ export class PanelFleet {
   #settings: FleetSettings;
   /** The servers' needs, and the inputs from which they were counted. */
   #counted: { readonly basis: readonly unknown[]; readonly needs: Needs } | undefined;
+  /** What the gateway's use was determined from. */
+  #usedFrom: readonly unknown[] = [];
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
   #isStopped = false;
@@ -235,14 +237,16 @@ export class PanelFleet {
     if (isComplete) this.#members.listed();
   }
 
-  /** The servers changed, and with them their needs. */
+  /** The servers changed, or what they are asked for, and with them their needs. */
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
     const { gateway, socketLimit } = this.#context;
-    gateway.setUse({
-      listing: listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required',
-      asked: this.#asked(),
-    });
+    const use = listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required';
+    const basis = [this.records, use, this.#lists.backups, this.#lists.schedules];
+    // A reload rarely changes these, and a walk over thousands of servers takes long.
+    if (basis.some((part, index) => part !== this.#usedFrom[index]))
+      gateway.setUse({ listing: use, asked: this.#asked() });
+    this.#usedFrom = basis;
     if (this.records.some(({ target }) => target.query !== undefined)) this.#queries ??= this.#openQueries();
     this.#queries?.follow(this.records, queryHosts);
     socketLimit.require(this.#needs.reading.requiredSockets, this.#partChanged);

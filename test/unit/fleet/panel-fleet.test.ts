@@ -54,6 +54,24 @@ describe('a fleet', () => {
     expect(orders.size).toBeGreaterThan(5);
   });
 
+  it.each<[string, Partial<FleetSettings>, boolean]>([
+    ['another poll interval', { pollIntervalMs: 45_000 }, false],
+    ['other stalenesses', { stalenessMs: 90_000 }, false],
+    ['backups', { backups: { intervalMs: MINUTE } }, true],
+    ['schedules', { schedules: { intervalMs: MINUTE } }, true],
+    ['a server list', { listing: { intervalMs: MINUTE } }, true],
+    ['a server more', { servers: servers(3) }, true],
+    ['a server that is polled', { servers: servers(2, { mode: 'poll' }) }, true],
+  ])(
+    'walks through all servers after a reload with %s only if they may be asked otherwise',
+    (_what, changes, isNew) => {
+      start(servers(2));
+      const before = gateway.use;
+      fleet.configure({ ...SETTINGS, servers: servers(2), ...changes });
+      expect(gateway.use !== before).toBe(isNew);
+    },
+  );
+
   it('shows the panel which servers make which calls, and on which nodes they are', () => {
     start([
       named('a', { node: 'n1' }),
