@@ -46,10 +46,13 @@ export class AskedCall<T> {
     return this.#options.id;
   }
 
-  /** Makes the call. Calls `ended`, with its error if it failed, before the result settles. */
+  /**
+   * Makes the call, unless it was withdrawn while it waited for its turn of the event loop. Calls
+   * `ended`, with its error if it failed, before the result settles.
+   */
   async begin(ended: (error?: unknown) => void): Promise<void> {
+    if (this.#isOver) return ended();
     this.#scope = new AbortController();
-    if (this.#isOver) this.#scope.abort(this.#options.signal.reason);
     try {
       const value = await this.#options.make(this.#scope.signal);
       this.#over();

@@ -35,7 +35,7 @@ function asked() {
   );
   const begin = () =>
     one.begin((error?: unknown) => {
-      happened.push(error instanceof Error ? `failed: ${error.message}` : 'worked');
+      happened.push(error instanceof Error ? `failed: ${error.message}` : 'ended');
     });
   return { one, scope, work, happened, begin, signal: () => signal };
 }
@@ -57,7 +57,7 @@ describe('a call', () => {
     // Its place is free before the one who asked goes on.
     [
       ['begins', 'works'],
-      ['made', 'worked', 'resolved: value'],
+      ['made', 'ended', 'resolved: value'],
     ],
     [
       ['begins', 'fails'],
@@ -72,7 +72,7 @@ describe('a call', () => {
     // It has started, but waits for its turn of the event loop.
     [
       ['signal aborts', 'begins', 'works'],
-      ['withdrawn', 'rejected: not needed', 'made in vain', 'worked'],
+      ['withdrawn', 'rejected: not needed', 'ended'],
     ],
     [
       ['begins', 'signal aborts'],
@@ -80,7 +80,7 @@ describe('a call', () => {
     ],
     [
       ['begins', 'is withdrawn', 'works'],
-      ['made', 'rejected: not needed', 'worked'],
+      ['made', 'rejected: not needed', 'ended'],
     ],
     [
       ['begins', 'signal aborts', 'fails'],
@@ -88,7 +88,7 @@ describe('a call', () => {
     ],
     [
       ['begins', 'works', 'signal aborts', 'is withdrawn'],
-      ['made', 'worked', 'resolved: value'],
+      ['made', 'ended', 'resolved: value'],
     ],
   ])('that %j: %j', async (taken, expected) => {
     const world = asked();
