@@ -75,6 +75,10 @@ describe('a call', () => {
       ['withdrawn', 'rejected: not needed', 'ended'],
     ],
     [
+      ['is withdrawn', 'begins'],
+      ['withdrawn', 'rejected: not needed', 'ended'],
+    ],
+    [
       ['begins', 'signal aborts'],
       ['made', 'rejected: not needed'],
     ],
