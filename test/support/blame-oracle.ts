@@ -92,7 +92,7 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   return { ...state, outages, ended };
 }
 
-/** A call that ended at this instant worked. */
+/** The panel worked at this instant. */
 export const panelWorks = (state: BlameState, at: number): BlameState => ({
   ...state,
   provenAt: Math.max(state.provenAt, at),
@@ -180,6 +180,12 @@ export function trialServer(
   return chosen?.server;
 }
 
+/** A response about a failure may have waited for the node, so the panel worked when the call started. */
+export function workedAt({ startedAt, at, problem, streams }: Outcome): number {
+  if (streams === true) return Number.POSITIVE_INFINITY;
+  return problem === undefined ? at : startedAt;
+}
+
 /** A failure, and whose it is. */
 interface Failed extends Outcome {
   readonly problem: Problem;
@@ -208,8 +214,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     if (isBlocked && last?.signs.path !== 'fails') return;
     tally.asked += 1;
     if (isBlocked || last === undefined || sign === undefined) return;
-    const worksAt = last.streams === true ? Number.POSITIVE_INFINITY : last.at;
-    if (sign === 'works') tally.worksAt = Math.max(tally.worksAt, worksAt);
+    if (sign === 'works') tally.worksAt = Math.max(tally.worksAt, workedAt(last));
     else if (problem !== undefined) tally.failed.push({ ...last, problem, node });
   };
   const explainedUntil = (subject: Subject) => ended.get(subject)?.explainsUntil ?? NEVER;
@@ -271,7 +276,7 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outa
   if (tally.failed.length < Math.max(2, needed)) return undefined;
   const failedAt = Math.max(...tally.failed.map(({ at }) => at));
   const works = ({ asked, last }: Cell) =>
-    asked.node !== node && last?.signs.path === 'works' && last.at > failedAt;
+    asked.node !== node && last?.signs.path === 'works' && workedAt(last) > failedAt;
   return [...cells[path].values()].some(works) ? newest(tally.failed) : undefined;
 }
 
@@ -307,7 +312,7 @@ function ofConsoles({ asked, failed }: Tally, cells: Cells): Problem | undefined
 /** Has the path of one of these worked since the first of the failed calls started? */
 function worksSince(others: Iterable<Cell>, failed: readonly Failed[]): boolean {
   const since = Math.min(...failed.map(({ startedAt }) => startedAt));
-  for (const { last } of others) if (last?.signs.path === 'works' && last.at > since) return true;
+  for (const { last } of others) if (last?.signs.path === 'works' && workedAt(last) > since) return true;
   return false;
 }
 

@@ -12,12 +12,13 @@ export const MINUTE_MS = 60_000;
 /** The instant from which a row counts back. */
 export const NOW = 10 * MINUTE_MS;
 
-/** One outcome: its channel, server and cause, and how many seconds ago it ended. */
+/** One outcome: its channel, server and cause, how many seconds ago it ended, and how many it took. */
 export type Row = readonly [
   channel: Channel,
   server: string,
   cause: CauseCode | 'works' | 'streams',
   agoS?: number,
+  tookS?: number,
 ];
 
 /** Causes in which the panel itself responded. */
@@ -32,11 +33,11 @@ const FROM_PANEL: ReadonlySet<string> = new Set([
 export const nodeOfServer = (server: string): string | undefined =>
   server === NO_SERVER ? undefined : server[0];
 
-export function outcomeOf([channel, server, what, agoS = 1]: Row): Outcome {
+export function outcomeOf([channel, server, what, agoS = 1, tookS = 0.1]: Row): Outcome {
   const cause = what === 'works' || what === 'streams' ? undefined : what;
   const fromPanel = cause === undefined || FROM_PANEL.has(cause);
   return {
-    startedAt: NOW - agoS * 1_000 - 100,
+    startedAt: NOW - (agoS + tookS) * 1_000,
     at: NOW - agoS * 1_000,
     problem: cause && { cause, detail: `${cause} of ${server}` },
     signs:

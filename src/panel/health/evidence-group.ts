@@ -1,6 +1,6 @@
 /** The evidence of servers about one subject that has the same key. */
 import { Heap, type Placed, type Seat } from '../heap.ts';
-import { NEVER, type Outcome } from './outcome.ts';
+import { NEVER, type Outcome, workedAt } from './outcome.ts';
 import type { Tally } from './tally.ts';
 
 /**
@@ -100,7 +100,7 @@ export class Group extends NewestFailure implements Placed {
   /** The last success; infinite while a socket streams. */
   get worksAt(): number {
     const { first } = this.#works;
-    return first === undefined ? NEVER : workedAt(first);
+    return first === undefined ? NEVER : workedAt(first.outcome);
   }
 
   /** When the first of the failed calls started; infinite without any. */
@@ -111,7 +111,7 @@ export class Group extends NewestFailure implements Placed {
   /** The success is new, or has another outcome. */
   putSuccess(evidence: Evidence): void {
     if (this.#works === EMPTY) this.#works = new Heap();
-    this.#works.put(evidence, -workedAt(evidence));
+    this.#works.put(evidence, -workedAt(evidence.outcome));
   }
 
   deleteSuccess(evidence: Evidence): void {
@@ -139,8 +139,4 @@ export class Group extends NewestFailure implements Placed {
     this.#failed = EMPTY;
     this.failuresRemoved(this);
   }
-}
-
-function workedAt({ outcome }: Evidence): number {
-  return outcome.streams === true ? Number.POSITIVE_INFINITY : outcome.at;
 }

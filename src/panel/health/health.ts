@@ -14,7 +14,7 @@ import {
 import { LastOutcomes, SLICE } from './last-outcomes.ts';
 import { Ledger } from './ledger.ts';
 import { type Outage, problemOfSubject, withCheck } from './outage.ts';
-import type { AskedServer, Outcome } from './outcome.ts';
+import { type AskedServer, type Outcome, workedAt } from './outcome.ts';
 import { RefusalWatch } from './refusals.ts';
 import type { SocketTrial } from './socket-trials.ts';
 import type { Enqueue } from './trial-call.ts';
@@ -241,7 +241,7 @@ export class Health {
   /** A call or a socket of a server ended, or began to stream. */
   #record(channel: Channel, server: string, outcome: Outcome): void {
     const isDown = this.isBlamed('panel');
-    if (outcome.signs.panel === 'works') this.#ledger.panelWorks(outcome.at);
+    if (outcome.signs.panel === 'works') this.#ledger.panelWorks(workedAt(outcome));
     // While the panel is down, its problem explains the failed calls.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
     if (isExplained) this.#outcomes.failedInOutage(channel, server, outcome.at);

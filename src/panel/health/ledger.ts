@@ -55,8 +55,7 @@ export class Ledger {
   }
 
   /**
-   * A call that ended at this instant worked: the panel didn't cause the failures of calls that
-   * started earlier.
+   * The panel worked at this instant: it didn't cause the failures of calls that started earlier.
    */
   panelWorks(at: number): void {
     this.#provenAt = Math.max(this.#provenAt, at);

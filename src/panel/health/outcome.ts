@@ -26,3 +26,13 @@ export type Asked = Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>;
 
 /** The instant before all others. */
 export const NEVER = Number.NEGATIVE_INFINITY;
+
+/**
+ * When something worked because of this outcome; infinite while a socket streams. The panel's
+ * response about a failure may have waited for the node, so it proves that the panel worked when
+ * the call started; an outage of the panel may have begun since.
+ */
+export function workedAt({ startedAt, at, problem, streams }: Outcome): number {
+  if (streams === true) return Number.POSITIVE_INFINITY;
+  return problem === undefined ? at : startedAt;
+}

@@ -25,6 +25,7 @@ import {
   panelWorks,
   withCheck,
   withTrial,
+  workedAt,
 } from '../../support/blame-oracle.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 import { ServersLedger } from '../../support/panel-outcomes.ts';
@@ -122,8 +123,8 @@ class World {
     const last = this.#outcome(channel, told);
     const isDown = this.state.outages.get('panel')?.blamedAt !== undefined;
     if (last.signs.panel === 'works') {
-      this.state = panelWorks(this.state, this.now);
-      this.ledger.panelWorks(this.now);
+      this.state = panelWorks(this.state, workedAt(last));
+      this.ledger.panelWorks(workedAt(last));
     }
     const cell = this.cells[channel].get(server);
     const isExplained = isDown && channel !== 'sockets' && last.problem !== undefined;

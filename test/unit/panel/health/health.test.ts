@@ -127,6 +127,20 @@ describe('what has an outage', () => {
     expect(withOutage(world)).toEqual([]);
   });
 
+  it('is not over because the panel reports a node’s failure to a call that started before', async () => {
+    const world = healthOf({ enqueues: false });
+    const startedAt = world.clock.now();
+    const problem = { cause: 'node_unreachable', detail: '504' } as const;
+    const report = { path: 'resources', problem, fromPanel: true } as const;
+    await world.clock.advance(1_000);
+    world.callEnds('resources', 'a', 'panel_down', false);
+    await world.clock.advance(19_000);
+    world.health.callEnded({ ...report, server: 'b', startedAt });
+    expect(withOutage(world)).toEqual(['panel']);
+    world.health.callEnded({ ...report, server: 'c', startedAt: world.clock.now() });
+    expect(withOutage(world)).not.toContain('panel');
+  });
+
   it('is no node whose address has changed, as far as its failures tell', () => {
     const world = healthOf();
     for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');

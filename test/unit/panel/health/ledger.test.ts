@@ -91,6 +91,11 @@ describe('a node’s polls are suspected', () => {
       [...refused, ['resources', 'b1', 'works', 5]],
       true,
     ],
+    [
+      'not if the panel’s only later response is to a call that started before the failures and waited for its node',
+      [...refused, ['resources', 'b1', 'node_unreachable', 5, 20]],
+      false,
+    ],
   ])('%s', (_what, rows, isSuspected) => {
     expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? ['polls a'] : []);
   });
