@@ -65,7 +65,7 @@ const SUCCESS_LASTS_MS = 120_000;
  * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
  * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two; unknown nodes count as several), and another path worked since |
  * | the server list | it failed, and another path worked since |
- * | the account's consoles | three servers (or all, at least two) were denied for the same cause, a call worked since, and none is granted or streams |
+ * | the account's consoles | three servers (or all, at least two) were denied for the same cause, the panel accepted the key since, and none is granted or streams |
  * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there after the last of them; or one, if the other way to the node has an outage |
  *
  * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
@@ -85,7 +85,7 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   for (const [subject, tally] of tallies) {
     if (outages.has(subject) || tally.failed.length === 0) continue;
     if (subject !== 'panel' && tally.worksAt > now - SUCCESS_LASTS_MS) continue;
-    const problem = suspicion(subject, tally, cells, outages);
+    const problem = suspicion(subject, tally, cells, { outages, provenAt: state.provenAt });
     const trialAt = Math.max(now, ended.get(subject)?.nextTrialAt ?? now);
     if (problem !== undefined) outages.set(subject, suspected(problem, now, trialAt));
   }
@@ -253,9 +253,14 @@ export function lastOf(channel: Channel, server: string, cells: Cells): Outcome 
 type Outages = BlameState['outages'];
 
 /** The problem of a subject whose servers fail often enough; undefined if they don't. */
-function suspicion(subject: Subject, tally: Tally, cells: Cells, outages: Outages): Problem | undefined {
+function suspicion(
+  subject: Subject,
+  tally: Tally,
+  cells: Cells,
+  { outages, provenAt }: Pick<BlameState, 'outages' | 'provenAt'>,
+): Problem | undefined {
   if (subject === 'panel') return newest(tally.failed);
-  if (subject === 'consoles') return ofConsoles(tally, cells);
+  if (subject === 'consoles') return ofConsoles(tally, provenAt);
   const channel = subjectChannel(subject);
   const node = subjectNode(subject);
   return node === undefined
@@ -295,7 +300,7 @@ function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Pr
   return worksElsewhere ? newest(failed) : undefined;
 }
 
-function ofConsoles({ asked, failed }: Tally, cells: Cells): Problem | undefined {
+function ofConsoles({ asked, failed }: Tally, provenAt: number): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, asked));
   // Of several causes that are frequent enough, the one that began first.
   const since = (group: readonly Failed[]) => Math.min(...group.map(({ startedAt }) => startedAt));
@@ -304,9 +309,8 @@ function ofConsoles({ asked, failed }: Tally, cells: Cells): Problem | undefined
     .map((cause) => failed.filter(({ problem }) => problem.cause === cause))
     .filter(({ length }) => length >= needed)
     .toSorted((one, other) => since(one) - since(other));
-  // A panel that refuses the key denies consoles, too.
-  const works = alike !== undefined && PATHS.some((path) => worksSince(cells[path].values(), alike));
-  return works ? newest(alike) : undefined;
+  // A panel that refuses the key denies consoles, too, and may respond to other paths before it checks the key.
+  return alike !== undefined && provenAt >= since(alike) ? newest(alike) : undefined;
 }
 
 /** Has the path of one of these worked since the first of the failed calls started? */

@@ -47,7 +47,11 @@ export class Ledger {
   readonly #explainedUntil = new Map<Path, number>();
 
   get #known(): Known {
-    return { find: this.tallies.find, isBlamed: (subject) => this.isBlamed(subject) };
+    return {
+      find: this.tallies.find,
+      isBlamed: (subject) => this.isBlamed(subject),
+      provenAt: this.#provenAt,
+    };
   }
 
   get provenAt(): number {
@@ -62,6 +66,7 @@ export class Ledger {
     this.#knownSince = Math.min(this.#knownSince, at);
     this.#isPanelCleared ||= at >= (this.outages.get('panel')?.suspectedAt ?? NEVER);
     this.tallies.touch('panel');
+    this.tallies.touch('consoles');
   }
 
   /** Outages by subject. */

@@ -20,6 +20,8 @@ const SERVERS_NEEDED = 3;
 export interface Known {
   readonly find: (subject: Subject) => Tally | undefined;
   readonly isBlamed: (subject: Subject) => boolean;
+  /** When the panel last worked, and accepted the key. */
+  readonly provenAt: number;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface Known {
  *   several, so that a path that fails before the list is read takes few calls;
  * - the server list, if it failed, and another path has worked since;
  * - the account's consoles, if three servers (or all, at least two) were denied for the same cause,
- *   a call has worked since, and no server is granted its console;
+ *   the panel has accepted the key since, and no server is granted its console;
  * - a node's sockets or its polls, if three of its servers (or all) failed in a way that only the
  *   node causes; or if as many, at least two, failed in a way that the panel causes, too, and
  *   another node's server has worked there after the last of them; or if one failed during an
@@ -72,7 +74,7 @@ function ofPath(tally: Tally, known: Known): Problem | undefined {
   return worksSince(known, tally.failsSince, channel) ? tally.newestProblem() : undefined;
 }
 
-function ofConsoles(tally: Tally, known: Known): Problem | undefined {
+function ofConsoles(tally: Tally, { provenAt }: Known): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.asked));
   // Of several causes that are frequent enough, the one that began first.
   let first: Group | undefined;
@@ -82,13 +84,12 @@ function ofConsoles(tally: Tally, known: Known): Problem | undefined {
     if (isFirst || (group.failsSince === first?.failsSince && String(group.key) < String(first?.key)))
       first = group;
   }
-  // A panel that refuses the key denies consoles, too.
-  return first !== undefined && worksSince(known, first.failsSince)
-    ? tally.newestProblemIn(first)
-    : undefined;
+  // A panel that refuses the key denies consoles, too, and may respond to other paths before it
+  // checks the key.
+  return first !== undefined && provenAt >= first.failsSince ? tally.newestProblemIn(first) : undefined;
 }
 
 /** Has another path worked since the first of the failed calls started? */
-function worksSince({ find }: Known, since: number, but?: Channel): boolean {
+function worksSince({ find }: Known, since: number, but: Channel): boolean {
   return PATHS.some((path) => path !== but && (find(pathSubject(path))?.worksAt ?? NEVER) > since);
 }

@@ -135,7 +135,6 @@ export class Tallies {
   #worked({ subject, channel, node }: Tally, key: Key): void {
     if (subject === 'consoles' || subject === 'panel' || node !== undefined || channel === 'sockets') return;
     for (const path of PATHS) if (path !== channel) this.touch(pathSubject(path));
-    this.touch('consoles');
     for (const tally of this.#unproven.get(channel) ?? []) if (tally.node !== key) this.changed(tally);
   }
 

@@ -277,6 +277,26 @@ it.each<[string, Story]>([
       { minute: 7.76, of: 'key' },
     ),
   ],
+  [
+    'a node’s polls while the panel fails and another node’s last calls, which started before, end',
+    story(120, 0, [
+      ['error', 5, 5.5],
+      ['refused', 1.5, 4.75, 'socket', 'n1'],
+      ['unreachable', 4.25, 5, 'resources', 'n1'],
+    ]),
+  ],
+  [
+    'consoles while the panel refuses the key, and the lists of backups in the same way',
+    story(
+      120,
+      0,
+      [
+        ['missing', 0, 0.25, 'websocket'],
+        ['revoked', 0.75, 1.25],
+      ],
+      { minute: 1.01, of: 'key' },
+    ),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

@@ -183,16 +183,31 @@ describe('the consoles of the account are suspected', () => {
   const denied = (servers: string, cause: CauseCode = 'no_console_permission') =>
     failing('websocket', servers, cause);
   const three = denied('a1 a2 b1');
+  const unauthorized = denied('a1 a2 b1', 'unauthorized');
 
-  it.each<[string, readonly Row[], boolean]>([
+  it.each<[string, readonly Row[], boolean, Before?]>([
     ['if three servers are denied', three, true],
     ['not if two of eight are', denied('a1 a2'), false],
     ['not if the causes differ', [...denied('a1 a2'), ...denied('b1', 'unauthorized')], false],
-    ['not if nothing worked since', denied('a1 a2 b1', 'unauthorized'), false],
+    ['if the panel has accepted the key since', unauthorized, true, { provenAt: NOW - 1_000 }],
+    ['not if nothing worked since', unauthorized, false, { provenAt: NOW - 5_000 }],
+    [
+      'not if the only responses since are the same refusal on a path whose permission may be missing, and a 404',
+      [...unauthorized, ['backups', 'b1', 'unauthorized', 0], ['resources', 'b1', 'not_found', 0]],
+      false,
+      { provenAt: NOW - 5_000 },
+    ],
     ['not if one is granted', [...three, ['websocket', 'b2', 'works', 60]], false],
     ['not if one streams', [...three, ['sockets', 'b2', 'streams', 400]], false],
-  ])('%s', (_what, rows, isSuspected) => {
-    expect(suspectsOf(rows, [...A, ...B])).toEqual(isSuspected ? ['consoles'] : []);
+  ])('%s', (_what, rows, isSuspected, before) => {
+    expect(suspectsOf(rows, [...A, ...B], before).includes('consoles')).toBe(isSuspected);
+  });
+
+  it('as soon as the panel accepts the key after the denials', () => {
+    const ledger = ledgerOf(unauthorized, [...A, ...B], { provenAt: NOW - 5_000 });
+    expect(judged(ledger)).not.toContain('consoles');
+    ledger.panelWorks(NOW);
+    expect(judged(ledger)).toEqual(['consoles']);
   });
 
   it('not by a single server', () => {

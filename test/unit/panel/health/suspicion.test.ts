@@ -23,12 +23,14 @@ function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subj
     const outcome = { startedAt: at, at, problem, signs: NOTHING };
     tallies.put(makeEvidence({ group: tallies.of(about).group(key), outcome, proves, isAsked: true }));
   }
-  const found = findSuspicion(tallies.of(subject), { find: tallies.find, isBlamed });
+  const provenAt = tallies.of('panel').worksAt;
+  const found = findSuspicion(tallies.of(subject), { find: tallies.find, isBlamed, provenAt });
   return typeof found === 'object' ? found.detail : found;
 }
 
 const fails = (subject: Subject, key: Key, at: number): Said => [subject, key, 'fails', at];
 const works = (subject: Subject, key: Key, at: number): Said => [subject, key, 'works', at];
+const accepted = (at: number): Said => works('panel', undefined, at);
 
 it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject[])?]>([
   ['the panel, after one failure', 'panel', [fails('panel', 'resources', 1)], 'at 1'],
@@ -92,7 +94,7 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
   [
     'consoles that are denied to two of two servers for the same cause',
     'consoles',
-    [fails('consoles', 'a', 1), fails('consoles', 'a', 2), works(POLLS, 'n', 3)],
+    [fails('consoles', 'a', 1), fails('consoles', 'a', 2), accepted(3)],
     'at 2',
   ],
   [
@@ -101,7 +103,7 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     [
       ...[2, 4, 6].map((at) => fails('consoles', 'a', at)),
       ...[1, 3, 5].map((at) => fails('consoles', 'b', at)),
-      works(POLLS, 'n', 7),
+      accepted(7),
     ],
     'at 5',
   ],
@@ -111,26 +113,38 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     [
       ...[1, 3, 5].map((at) => fails('consoles', 'b', at)),
       ...[1, 4, 6].map((at) => fails('consoles', 'a', at)),
-      works(POLLS, 'n', 7),
+      accepted(7),
     ],
     'at 6',
   ],
   [
     'no consoles that are denied to one of one server',
     'consoles',
-    [fails('consoles', 'a', 1), works(POLLS, 'n', 3)],
+    [fails('consoles', 'a', 1), accepted(3)],
     undefined,
   ],
   [
-    'no consoles while no call has worked since',
+    'consoles, if the panel has accepted the key at the instant of the first denial',
     'consoles',
-    [works(POLLS, 'n', 1), fails('consoles', 'a', 1), fails('consoles', 'a', 2)],
+    [accepted(1), fails('consoles', 'a', 1), fails('consoles', 'a', 2)],
+    'at 2',
+  ],
+  [
+    'no consoles while the panel has only accepted the key before',
+    'consoles',
+    [accepted(0), fails('consoles', 'a', 1), fails('consoles', 'a', 2)],
+    undefined,
+  ],
+  [
+    'no consoles because a path has worked where the panel may not have checked the key',
+    'consoles',
+    [fails('consoles', 'a', 1), fails('consoles', 'a', 2), works(POLLS, 'n', 3)],
     undefined,
   ],
   [
     'no consoles that are denied for different causes',
     'consoles',
-    [fails('consoles', 'a', 1), fails('consoles', 'b', 2), works(POLLS, 'n', 3)],
+    [fails('consoles', 'a', 1), fails('consoles', 'b', 2), accepted(3)],
     undefined,
   ],
   [

@@ -41,9 +41,9 @@ describe('due for a decision', () => {
       [nodeSockets('n')],
     ],
     [
-      'are other paths and the consoles after a success on a path',
+      'are other paths after a success on a path',
       (tallies) => tallies.put(evidence(tallies, pathSubject('resources'), 'n', 'works')),
-      ['consoles', pathSubject('resources'), pathSubject('websocket')],
+      [pathSubject('resources'), pathSubject('websocket')],
     ],
     [
       "are the paths after the outage of a node's polls, and its sockets",
