@@ -15,6 +15,7 @@ const TESTIMONY = file('panel/health/testimony');
 const SUSPICION = file('panel/health/suspicion');
 const TALLIES = file('panel/health/tallies');
 const OUTAGE = file('panel/health/outage');
+const OUTCOME = file('panel/health/outcome');
 const CANDIDATES = file('panel/health/candidates');
 const TALLY = file('panel/health/tally');
 const GROUP = file('panel/health/evidence-group');
@@ -162,9 +163,9 @@ export const MUTATIONS = [
   ],
   ['consoles need two servers', SUSPICION, 'Math.max(2, Math.min(SERVERS_NEEDED, tally.asked))', '1'],
   [
-    'consoles need a call that works',
+    'consoles need a panel that has accepted the key since',
     SUSPICION,
-    'first !== undefined && worksSince(known, first.failsSince)',
+    'first !== undefined && provenAt >= first.failsSince',
     'first !== undefined',
   ],
   [
@@ -199,7 +200,7 @@ export const MUTATIONS = [
   ['only what the path may explain is excused', TALLIES, "tally.excuse('may fail')", 'tally.excuse()'],
   ['sockets that stream are not forgotten', OUTCOMES, 'at <= now && streams !== true', 'at <= now'],
   ['failures are forgotten first', OUTCOMES, 'at <= now && problem !== undefined', 'false'],
-  ['a success concerns the consoles', TALLIES, "this.touch('consoles');", ''],
+  ['a proof concerns the consoles', LEDGER, "this.tallies.touch('consoles');", ''],
   ['a granted console proves nothing for paths', TALLIES, "subject === 'consoles' || ", ''],
   ["a node's success proves nothing for paths", TALLIES, 'node !== undefined || channel', 'channel'],
   ['any success ends an outage', LEDGER, 'worksAt >= outage.suspectedAt', 'worksAt > 1e15'],
@@ -296,7 +297,19 @@ export const MUTATIONS = [
   ['what is explained does not count', TALLY, 'if (group.isExplained) return;', ''],
   ['an explanation begins and ends', TALLY, 'group.isExplained = this.#isExplained(key);', ''],
   ['a success of its own node proves nothing', TALLY, 'if (group.key !== key) return', 'return'],
-  ['a socket that streams works all the time', GROUP, 'outcome.streams === true ?', 'false ?'],
+  ['a socket that streams works all the time', OUTCOME, 'if (streams === true) return', 'if (false) return'],
+  [
+    'a response about a failure is as old as its call',
+    OUTCOME,
+    'problem === undefined ? at : startedAt',
+    'at',
+  ],
+  [
+    'and so is the proof that the panel works',
+    HEALTH,
+    'panelWorks(workedAt(outcome))',
+    'panelWorks(outcome.at)',
+  ],
   ['a failure that came earlier is not the last', GROUP, 'if (at > this.#newestAt) {', 'if (true) {'],
   ['a failure that is gone is not the last', GROUP, 'if (isHere) this.failureRemoved(evidence);', ''],
   ['excused failures are gone', GROUP, 'this.#failed = EMPTY;', ''],
