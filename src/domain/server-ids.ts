@@ -14,7 +14,8 @@ export const SHORT_ID_LENGTH = 8;
  */
 const LONG_IDENTIFIER = /^serv_(?<digits>[a-z2-7]{26})$/i;
 
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+/** The digits of base32 (RFC 4648), in lower case. */
+export const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
  * An id as the exporter uses it: the UUID that a `serv_…` identifier stands for, and any other id

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { Connections } from './connections.ts';
+import { AcceptedConnections } from './accepted-connections.ts';
 
 /** The players on a game server. */
 export interface PlayerCount {
@@ -19,7 +19,7 @@ const MAX_REQUEST_BYTES = 1_024;
  */
 export class GamePort {
   readonly #server: Server;
-  readonly #connections = new Connections();
+  readonly #connections = new AcceptedConnections();
   readonly #players: () => PlayerCount | undefined;
 
   /** `players` returns the current count; undefined while the server isn't running. */

@@ -1,8 +1,7 @@
 // The ids that simulated panels make up.
 
 import { createHash } from 'node:crypto';
-
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+import { BASE32 } from '../domain/server-ids.ts';
 
 /**
  * The identifier that newer panels give a server besides the short one: its UUID's bytes in base32.

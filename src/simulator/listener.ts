@@ -4,15 +4,15 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Connections } from './connections.ts';
+import { AcceptedConnections } from './accepted-connections.ts';
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * An address to listen on: all addresses of the machine if `host` is absent, and any free port if
- * `port` is 0.
+ * Where clients connect: at every address of the machine if `host` is absent, and at any free port
+ * if `port` is 0.
  */
-export interface ListenAddress {
+export interface Endpoint {
   readonly host?: string | undefined;
   readonly port: number;
 }
@@ -30,14 +30,14 @@ function isEverywhere(host: string | undefined): boolean {
 
 /** Several addresses that serve the same, and can be closed and opened again. */
 export class Listener {
-  readonly #places: readonly ListenAddress[];
+  readonly #endpoints: readonly Endpoint[];
   readonly #ports: readonly Port[];
   readonly #isSecure: boolean;
 
-  constructor(places: readonly ListenAddress[], tls?: TlsFiles) {
-    this.#places = places;
+  constructor(endpoints: readonly Endpoint[], tls?: TlsFiles) {
+    this.#endpoints = endpoints;
     this.#isSecure = tls !== undefined;
-    this.#ports = places.map((place) => new Port(place, tls));
+    this.#ports = endpoints.map((endpoint) => new Port(endpoint, tls));
   }
 
   /** Opens the ports; rejects with Node's own error (`code`, `port`) if one is unavailable. */
@@ -57,12 +57,12 @@ export class Listener {
 
   /** Whether clients may reach it by more than one address. */
   get hasManyAddresses(): boolean {
-    return this.#places.length > 1 || isEverywhere(this.#places[0]?.host);
+    return this.#endpoints.length > 1 || isEverywhere(this.#endpoints[0]?.host);
   }
 
   /** `host:port` of its first address, as in a URL. */
   get authority(): string {
-    const host = this.#places[0]?.host;
+    const host = this.#endpoints[0]?.host;
     return this.authorityAt(host === undefined || isEverywhere(host) ? 'localhost' : host);
   }
 
@@ -85,13 +85,13 @@ export class Listener {
 class Port {
   readonly #server: Server;
   readonly #isSecure: boolean;
-  readonly #place: ListenAddress;
-  readonly #connections = new Connections();
+  readonly #endpoint: Endpoint;
+  readonly #connections = new AcceptedConnections();
   #number: number;
 
-  constructor(place: ListenAddress, tls: TlsFiles | undefined) {
-    this.#place = place;
-    this.#number = place.port;
+  constructor(endpoint: Endpoint, tls: TlsFiles | undefined) {
+    this.#endpoint = endpoint;
+    this.#number = endpoint.port;
     this.#isSecure = tls !== undefined;
     this.#server = tls === undefined ? createServer() : createTlsServer(tls);
   }
@@ -111,7 +111,7 @@ class Port {
 
   async reopen(): Promise<void> {
     if (this.#server.listening) return;
-    this.#server.listen({ host: this.#place.host, port: this.#number });
+    this.#server.listen({ host: this.#endpoint.host, port: this.#number });
     await once(this.#server, 'listening');
     this.#number = (this.#server.address() as AddressInfo).port;
   }

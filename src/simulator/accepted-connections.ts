@@ -1,10 +1,10 @@
-// The connections of a port of the simulation, which end when it is closed.
+// The connections that a port of the simulation accepted, which end when it is closed.
 
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 
 /** The connections of a listening server. */
-export class Connections {
+export class AcceptedConnections {
   readonly #open = new Set<Socket>();
 
   /**
