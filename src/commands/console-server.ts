@@ -2,7 +2,7 @@
 
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { SERVER_ID } from '../config/server-schema.ts';
+import { isServerId } from '../config/server-schema.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { canonicalId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';
@@ -14,8 +14,6 @@ import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-failure.ts';
 import { ownKey } from './console-key.ts';
 import { panelApi } from './panel-api.ts';
-
-const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
 /** The flags that select the server and the API key. */
 export interface ServerFlags {
@@ -39,7 +37,7 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
     throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${listNames(all)})`);
   const configured = chooseServer(panels.flatMap(panelServers), wanted);
   // A name in the configuration may also be the id of another panel's discovered server.
-  const isCertain = panels.length === 1 || own !== undefined || !ONLY_ID.test(wanted);
+  const isCertain = panels.length === 1 || own !== undefined || !isServerId(wanted);
   const isFound = configured !== undefined && (isCertain || hasId(configured.target, wanted));
   const chosen = isFound ? configured : await findElsewhere(panels, wanted, own !== undefined, clock);
   return { ...chosen, ownKeySource: own?.source };
@@ -51,7 +49,7 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
  */
 async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isOwn: boolean, clock: Clock) {
   const [only] = panels;
-  if (only !== undefined && panels.length === 1 && ONLY_ID.test(wanted))
+  if (only !== undefined && panels.length === 1 && isServerId(wanted))
     return { panel: only, target: target(only.name, canonicalId(wanted), wanted) };
   // A person's key is only sent to its own panel, which can't be derived from the key or the
   // server.
@@ -122,5 +120,5 @@ function listNames(all: readonly { readonly name: string }[]): string {
 function hasId({ id, uuid = id }: ServerTarget, wanted: string): boolean {
   const text = canonicalId(wanted).toLowerCase();
   const ids = [id, uuid].map((one) => one.toLowerCase());
-  return ONLY_ID.test(wanted) && ids.some((one) => one.startsWith(text) || text.startsWith(one));
+  return isServerId(wanted) && ids.some((one) => one.startsWith(text) || text.startsWith(one));
 }

@@ -1,7 +1,7 @@
 // Restricts `doctor` to the panel and the server that its flags name.
 
 import type { Config, PanelConfig } from '../config/config.ts';
-import { SERVER_ID } from '../config/server-schema.ts';
+import { isServerId } from '../config/server-schema.ts';
 import type { DoctorReport, FoundProblem, PanelReport } from '../doctor/report.ts';
 import { canonicalId, isSameServer } from '../domain/server-ids.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
@@ -25,8 +25,6 @@ interface SelectedConfig {
 
 /** The number of names that a message lists. */
 const LISTED = 10;
-
-const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
 /**
  * The selected part of a configuration, or a message about why there is none. A server that isn't
@@ -102,5 +100,5 @@ function withoutDiscovery(panel: PanelConfig): PanelConfig {
 }
 
 function isNamed(server: ServerIdentity, text: string): boolean {
-  return server.name === text || (ONLY_ID.test(text) && isSameServer(server, { id: canonicalId(text) }));
+  return server.name === text || (isServerId(text) && isSameServer(server, { id: canonicalId(text) }));
 }

@@ -148,12 +148,17 @@ const limits = settings('a map of limits', {
 
 const ONLY_ID = new RegExp(`^${SERVER_ID}$`);
 
+/** Is the whole text the id of a server? */
+export function isServerId(text: string): boolean {
+  return ONLY_ID.test(text);
+}
+
 /** One entry of a panel's `servers`. */
 export const server = section('a server, such as `- id: 1a7ce997`', {
   id: scalar(
     "a server's id: its full UUID, the 8-character short identifier (hexadecimal digits), or serv_…",
     {
-      read: (text) => (ONLY_ID.test(text) ? canonicalId(text) : undefined),
+      read: (text) => (isServerId(text) ? canonicalId(text) : undefined),
       // A short identifier may be all digits, which YAML reads as a number.
       json: { type: ['string', 'number'], pattern: ONLY_ID.source },
     },
