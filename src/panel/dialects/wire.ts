@@ -46,11 +46,21 @@ export function limit(value: unknown, basePerUnit: number): Limit | undefined {
   return inBase <= Number.MAX_SAFE_INTEGER ? inBase : undefined;
 }
 
+const PERCENT_PER_CORE = 100;
+
+/** On the wire, a limit of the CPU is in percent of a core. */
+export function cpuLimit(value: unknown): Limit | undefined {
+  return limit(value, 1 / PERCENT_PER_CORE);
+}
+
 /** For swap, -1 means unlimited on the wire, and 0 means none. */
 export function swapLimit(value: unknown): Limit | undefined {
   if (value === -1) return 'unlimited';
   return value === 0 ? 0 : limit(value, MIB);
 }
+
+/** A higher page count is an error of the panel: no panel lists a million servers. */
+export const MAX_PAGES = 10_000;
 
 /** An ISO time in Unix milliseconds. */
 export function instant(value: unknown): number | undefined {

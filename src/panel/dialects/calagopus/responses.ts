@@ -23,10 +23,18 @@ import {
 import { readCredentials } from '../pterodactyl/credentials.ts';
 import { decodeStats } from '../pterodactyl/stats.ts';
 import { localAllocation, serverAddress } from '../server-address.ts';
-import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
-
-/** A higher page count is an error of the panel: no panel lists a million servers. */
-const MAX_PAGES = 10_000;
+import {
+  asFields,
+  asId,
+  asText,
+  cpuLimit,
+  type Fields,
+  instant,
+  limit,
+  MAX_PAGES,
+  swapLimit,
+  valueIn,
+} from '../wire.ts';
 
 /**
  * Decodes as many entries of the list in this field as were requested; throws a ShapeError if there
@@ -90,13 +98,11 @@ function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   return status === 'installing' ? 'installing' : undefined;
 }
 
-const PERCENT_PER_CORE = 100;
-
 function decodeLimits(limits: Fields | undefined): Limits {
   return {
     memoryBytes: limit(limits?.['memory'], MIB),
     diskBytes: limit(limits?.['disk'], MIB),
-    cpuCores: limit(limits?.['cpu'], 1 / PERCENT_PER_CORE),
+    cpuCores: cpuLimit(limits?.['cpu']),
     swapBytes: swapLimit(limits?.['swap']),
   };
 }

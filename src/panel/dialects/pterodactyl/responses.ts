@@ -2,7 +2,7 @@
  * Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account.
  */
 
-import { finiteLimit, type Limits } from '../../../domain/limits.ts';
+import { finiteLimit, type Limit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import { SHORT_ID_LENGTH } from '../../../domain/server-ids.ts';
@@ -19,15 +19,23 @@ import {
 } from '../../responses.ts';
 import { DAEMONS } from '../facts.ts';
 import { isPort, localAllocation, serverAddress } from '../server-address.ts';
-import { asFields, asId, asText, type Fields, instant, limit, swapLimit, valueIn } from '../wire.ts';
+import {
+  asFields,
+  asId,
+  asText,
+  cpuLimit,
+  type Fields,
+  instant,
+  limit,
+  MAX_PAGES,
+  swapLimit,
+  valueIn,
+} from '../wire.ts';
 
 /** The `attributes` of an object of the panel. */
 export function attributesIn(object: unknown): Fields | undefined {
   return asFields(valueIn(object, 'attributes'));
 }
-
-/** A higher page count is an error of the panel: no panel lists a million servers. */
-const MAX_PAGES = 10_000;
 
 /**
  * Decodes the attributes of as many entries of the body's list as were requested. Others are bad,
@@ -53,8 +61,6 @@ export function pageEntries<T>(
     totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGES) : 1,
   };
 }
-
-const PERCENT_PER_CORE = 100;
 
 /** The servers on one page of the server list, in the panel's order. */
 export function decodeListingPage(body: unknown, perPage: number): ListingPage {
@@ -102,7 +108,7 @@ function decodeLimits(limits: Fields | undefined): Limits {
   return {
     memoryBytes: limit(limits?.['memory'], MIB),
     diskBytes: limit(limits?.['disk'], MIB),
-    cpuCores: limit(limits?.['cpu'], 1 / PERCENT_PER_CORE),
+    cpuCores: cpuLimit(limits?.['cpu']),
     swapBytes: swapLimit(limits?.['swap']),
     ioWeight: typeof ioWeight === 'number' ? ioWeight : undefined,
   };
@@ -242,10 +248,10 @@ function decodeNode(attributes: Fields): NodeCapacity | undefined {
     name,
     memory_bytes: finiteLimit(limit(attributes['memory'], MIB)),
     disk_bytes: finiteLimit(limit(attributes['disk'], MIB)),
-    cpu_cores: finiteLimit(limit(attributes['cpu'], 1 / PERCENT_PER_CORE)),
-    memory_allocated_bytes: sumOfLimits(allocated?.['memory'], MIB),
-    disk_allocated_bytes: sumOfLimits(allocated?.['disk'], MIB),
-    cpu_allocated_cores: sumOfLimits(allocated?.['cpu'], 1 / PERCENT_PER_CORE),
+    cpu_cores: finiteLimit(cpuLimit(attributes['cpu'])),
+    memory_allocated_bytes: sumOfLimits(allocated?.['memory'], mebibytes),
+    disk_allocated_bytes: sumOfLimits(allocated?.['disk'], mebibytes),
+    cpu_allocated_cores: sumOfLimits(allocated?.['cpu'], cpuLimit),
     memory_overallocation_ratio: overallocation(attributes['memory_overallocate']),
     disk_overallocation_ratio: overallocation(attributes['disk_overallocate']),
     cpu_overallocation_ratio: overallocation(attributes['cpu_overallocate']),
@@ -253,8 +259,12 @@ function decodeNode(attributes: Fields): NodeCapacity | undefined {
   };
 }
 
-function sumOfLimits(value: unknown, basePerUnit: number): number | undefined {
-  return value === 0 ? 0 : finiteLimit(limit(value, basePerUnit));
+function mebibytes(value: unknown): Limit | undefined {
+  return limit(value, MIB);
+}
+
+function sumOfLimits(value: unknown, decode: (value: unknown) => Limit | undefined): number | undefined {
+  return value === 0 ? 0 : finiteLimit(decode(value));
 }
 
 /** In percent on the wire, where -1 means that any amount may be allocated. */

@@ -3,6 +3,7 @@ import {
   asFields,
   asId,
   asText,
+  cpuLimit,
   instant,
   limit,
   parseJson,
@@ -48,6 +49,14 @@ describe('a limit', () => {
     [null, undefined, undefined],
   ])('of %j MiB is %s, and as swap %s', (value, expected, swap) => {
     expect([limit(value, MIB), swapLimit(value)]).toEqual([expected, swap]);
+  });
+
+  it.each<[unknown, unknown]>([
+    [150, 1.5],
+    [0, 'unlimited'],
+    ['150', undefined],
+  ])('of %j percent is %s cores', (value, cores) => {
+    expect(cpuLimit(value)).toBe(cores);
   });
 });
 
