@@ -6,7 +6,8 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { eventually } from '../../support/eventually.ts';
 import { hasProgram } from '../../support/has-program.ts';
 import { OpenSockets } from '../../support/open-sockets.ts';
-import { everythingSaid, expectLine, type PanelOnStage, Stage, setProxyVariables, tlsOf } from './stage.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
+import { everythingSaid, expectLine, type PanelOnStage, Stage, tlsOf } from './stage.ts';
 
 const hasProxy = hasProgram('tinyproxy');
 

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { hasProgram } from '../../support/has-program.ts';
 import { startNameService } from '../../support/name-service.ts';
-import { expectLine, SPEED_OF_RESPONSES, Stage, setProxyVariables, tlsOf } from './stage.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
+import { expectLine, SPEED_OF_RESPONSES, Stage, tlsOf } from './stage.ts';
 
 const hasProxy = hasProgram('tinyproxy');
 

@@ -2,14 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { hasProgram } from '../../support/has-program.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import {
-  type PanelOnStage,
-  SPEED_OF_RESPONSES,
-  Stage,
-  setProxyVariables,
-  streaming,
-  tlsOf,
-} from './stage.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
+import { type PanelOnStage, SPEED_OF_RESPONSES, Stage, streaming, tlsOf } from './stage.ts';
 
 const hasProxy = hasProgram('tinyproxy');
 

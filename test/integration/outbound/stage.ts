@@ -28,8 +28,6 @@ const SETTINGS = [
   'staleness: 10m',
 ];
 
-const VARIABLES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'];
-
 /** The parts around one exporter, which are stopped together. */
 export class Stage {
   readonly #stops: (() => Promise<void>)[] = [];
@@ -101,15 +99,6 @@ export class PanelOnStage {
   calls(): number {
     return this.simulator.record.calls.length;
   }
-}
-
-/** Clears the proxy variables of the machine's environment, and sets those of a test. */
-export function setProxyVariables(variables: Readonly<Record<string, string>> = {}): void {
-  for (const name of VARIABLES) {
-    vi.stubEnv(name, undefined);
-    vi.stubEnv(name.toUpperCase(), undefined);
-  }
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
 }
 
 /** Waits until every server of the panel streams. */

@@ -3,15 +3,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
-import {
-  everythingSaid,
-  expectLine,
-  SPEED_OF_RESPONSES,
-  Stage,
-  setProxyVariables,
-  streaming,
-  tlsOf,
-} from './stage.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
+import { everythingSaid, expectLine, SPEED_OF_RESPONSES, Stage, streaming, tlsOf } from './stage.ts';
 
 const HERE = 'IP:127.0.0.1';
 

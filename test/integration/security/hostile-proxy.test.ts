@@ -7,8 +7,9 @@ import { type Authority, type Certificate, createAuthority } from '../../support
 import { type EndlessProxy, startEndlessProxy } from '../../support/endless-proxy.ts';
 import { eventually, LONGEST_TEST_MS } from '../../support/eventually.ts';
 import { fastClock } from '../../support/exporter.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
 import { watchTurns } from '../../support/turns.ts';
-import { expectLine, Stage, setProxyVariables, tlsOf } from '../outbound/stage.ts';
+import { expectLine, Stage, tlsOf } from '../outbound/stage.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const wordsFor = (setting: string) =>

@@ -2,17 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport.ts';
 import { proxyFor, proxyRefused } from '../../../src/panel/proxy.ts';
 import { printable } from '../../../src/text/printable.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
 
 const PANEL = 'https://panel.example.com';
 const PLAIN = 'http://panel.example.com';
-const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
 
-beforeEach(() => {
-  for (const name of NAMES) {
-    vi.stubEnv(name, undefined);
-    vi.stubEnv(name.toLowerCase(), undefined);
-  }
-});
+beforeEach(() => setProxyVariables());
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -48,7 +43,7 @@ describe('the proxy for an address', () => {
     ['an exception for the panel', { HTTPS_PROXY: 'http://a:1', NO_PROXY: 'panel.example.com' }, undefined],
     ['an empty variable', { HTTPS_PROXY: '' }, undefined],
   ])('from the environment with %s', (_what, variables, expected) => {
-    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    setProxyVariables(variables);
     expect(shown(PANEL)).toBe(expected);
   });
 

@@ -1,17 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { tunnelFor } from '../../../src/session/socket-proxy.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { setProxyVariables } from '../../support/proxy-variables.ts';
 
-const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'WS_PROXY', 'WSS_PROXY'];
 const NODE = 'wss://node.example.com:8080/ws';
 const PLAIN_NODE = 'ws://node.example.com:8080/ws';
 
-beforeEach(() => {
-  for (const name of NAMES) {
-    vi.stubEnv(name, undefined);
-    vi.stubEnv(name.toLowerCase(), undefined);
-  }
-});
+beforeEach(() => setProxyVariables());
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -25,12 +20,12 @@ describe('a socket', () => {
     ['HTTPS_PROXY', [true, false]],
     ['HTTP_PROXY', [false, true]],
   ])("uses the environment's proxy for the scheme of its address: %s", (name, expected) => {
-    vi.stubEnv(name, 'http://proxy:3128');
+    setProxyVariables({ [name]: 'http://proxy:3128' });
     expect([NODE, PLAIN_NODE].map((node) => isProxied(node))).toEqual(expected);
   });
 
   it("uses the environment's proxy for a scheme in upper case, which a panel may send", () => {
-    vi.stubEnv('HTTPS_PROXY', 'http://proxy:3128');
+    setProxyVariables({ HTTPS_PROXY: 'http://proxy:3128' });
     expect(isProxied('WSS://node.example.com:8080/ws')).toBe(true);
   });
 });
