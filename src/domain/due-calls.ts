@@ -7,7 +7,7 @@ export interface DueCall {
 }
 
 /** How long due calls run in one turn, in milliseconds; the last one may take longer. */
-export const TURN_MS = 5;
+export const LONGEST_TURN_MS = 5;
 
 /** Thousands of timers may end at once, such as those of a node's servers. */
 export class DueCalls {
@@ -26,7 +26,7 @@ export class DueCalls {
   /** Makes the call at once, or in one of the next turns if others take all of this one. */
   add(call: DueCall): void {
     if (this.#nextTurn === undefined) return INTERNAL_ERRORS.contain(call.run);
-    if (this.#waiting.size > 0 || this.#spentMs >= TURN_MS) this.#waiting.add(call);
+    if (this.#waiting.size > 0 || this.#spentMs >= LONGEST_TURN_MS) this.#waiting.add(call);
     else this.#make(call);
     this.#awaitTurn();
   }
@@ -53,7 +53,7 @@ export class DueCalls {
     this.#isTurnAwaited = false;
     this.#spentMs = 0;
     for (const call of this.#waiting) {
-      if (this.#spentMs >= TURN_MS) break;
+      if (this.#spentMs >= LONGEST_TURN_MS) break;
       this.#waiting.delete(call);
       this.#make(call);
     }

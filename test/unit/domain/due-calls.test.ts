@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { DueCalls, TURN_MS } from '../../../src/domain/due-calls.ts';
+import { DueCalls, LONGEST_TURN_MS } from '../../../src/domain/due-calls.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -33,20 +33,20 @@ function world() {
 describe('calls that are due', () => {
   it('are made at once while they take little', () => {
     const { made, add } = world();
-    for (const name of ['a', 'b', 'c']) add(name, TURN_MS / 4);
+    for (const name of ['a', 'b', 'c']) add(name, LONGEST_TURN_MS / 4);
     expect(made).toEqual(['a', 'b', 'c']);
   });
 
   it('are made in order, in as many turns as they need', () => {
     const { made, add, nextTurn } = world();
-    for (const name of ['a', 'b', 'c', 'd', 'e']) add(name, TURN_MS / 2);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) add(name, LONGEST_TURN_MS / 2);
     expect(made).toEqual(['a', 'b']);
     add('f', 0);
     nextTurn();
     expect(made).toEqual(['a', 'b', 'c', 'd']);
     nextTurn();
     expect(made).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    add('g', TURN_MS);
+    add('g', LONGEST_TURN_MS);
     expect(made).toHaveLength(7);
     nextTurn();
     add('h', 0);
@@ -55,7 +55,7 @@ describe('calls that are due', () => {
 
   it('aren’t made if they are canceled while they wait', () => {
     const { due, made, add, nextTurn } = world();
-    add('a', TURN_MS);
+    add('a', LONGEST_TURN_MS);
     const second = add('b', 0);
     add('c', 0, () => due.cancel(second));
     const last = add('d', 0);
