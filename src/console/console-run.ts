@@ -3,7 +3,7 @@
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Clock } from '../domain/time.ts';
+import { type Clock, NEVER } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
 import type { PanelApi } from '../panel/api.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/socket-codec.ts';
@@ -115,8 +115,8 @@ export class ConsoleRun {
   #hasLeft = false;
   /** Whether the power action and the commands of the plan were carried out or rejected. */
   #isDone = false;
-  #commandAt = Number.NEGATIVE_INFINITY;
-  #activeAt = Number.NEGATIVE_INFINITY;
+  #commandAt = NEVER;
+  #activeAt = NEVER;
 
   constructor(plan: ConsolePlan, options: ConsoleOptions) {
     this.#plan = plan;

@@ -92,5 +92,8 @@ export class SystemClock implements Clock {
   }
 }
 
-/** The instant before all others. */
+/** When something happened that never did: before every other instant. */
 export const NEVER = Number.NEGATIVE_INFINITY;
+
+/** From when something may happen that nothing delays: before every other instant. */
+export const AT_ONCE = Number.NEGATIVE_INFINITY;

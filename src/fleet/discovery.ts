@@ -7,7 +7,7 @@ import type { DiscoveryReading, ProblemReading } from '../domain/reading.ts';
 import { type Repeat, repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
+import { AT_ONCE, type Cancel, type Clock, NEVER } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { PanelError } from '../panel/panel-error.ts';
 import type { ListedServer } from '../panel/responses.ts';
@@ -27,9 +27,6 @@ import { problemLog } from './problem-log.ts';
 const NAMES_WITHIN_MS = 30_000;
 
 const NOBODY: readonly ServerTarget[] = [];
-
-/** The deadline of calls that nothing should overtake. */
-const AT_ONCE = Number.NEGATIVE_INFINITY;
 
 /**
  * How old the last server list may be while reading it fails, before blocked servers are tried with
@@ -96,8 +93,8 @@ export class Discovery {
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
   /** When the last walk began, and when a server was last found to be deleted. */
-  #walkedAt = Number.NEGATIVE_INFINITY;
-  #deletedAt = Number.NEGATIVE_INFINITY;
+  #walkedAt = NEVER;
+  #deletedAt = NEVER;
   readonly #log: ListingLog;
 
   constructor(options: DiscoveryOptions) {
@@ -331,7 +328,7 @@ export class Discovery {
 
   /** The server list was read recently enough to be believed about servers that are blocked. */
   get #isCurrent(): boolean {
-    const { pages, completeAt = Number.NEGATIVE_INFINITY } = this.#state;
+    const { pages, completeAt = NEVER } = this.#state;
     if (pages === 0 || this.#settings === undefined) return true;
     const believedMs = Math.max(BELIEVED_MS, this.#pace(this.#settings).intervalMs);
     return this.#options.clock.now() - completeAt <= believedMs;

@@ -2,6 +2,7 @@
 
 import { CHART_SERIES, POINTS, STEP_SECONDS } from '../domain/recent-history.ts';
 import { STRIP_POINTS, STRIP_STATES } from '../domain/strip.ts';
+import { NEVER } from '../domain/time.ts';
 import { SECOND_MS } from '../domain/units.ts';
 
 export const STEP_MS = STEP_SECONDS * SECOND_MS;
@@ -39,7 +40,7 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
    * Begins the steps after `after` up to `to`: they repeat its values up to the step `freshTo`, and
    * are empty after it.
    */
-  begin(server: number, after: number, to: number, freshTo = Number.NEGATIVE_INFINITY): void {
+  begin(server: number, after: number, to: number, freshTo = NEVER): void {
     for (let ring = 0; ring < this.#perServer; ring += 1) {
       const latest = this.read(server, ring, after);
       for (let step = Math.max(after + 1, to - this.#steps + 1); step <= to; step += 1) {

@@ -3,6 +3,7 @@
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { LastStop } from '../domain/stops.ts';
+import { NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { powerAfter, START_JITTER_MS } from './power.ts';
 import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';
@@ -39,8 +40,7 @@ export function keepPower(power: Power, at: number): KeptPower | undefined {
  */
 export function restorePower(kept: KeptPower, at: number): Power {
   const { state, lastStop } = kept;
-  const instant = (ago: number | undefined, unknown = Number.NEGATIVE_INFINITY) =>
-    ago === undefined ? unknown : at - ago;
+  const instant = (ago: number | undefined, unknown = NEVER) => (ago === undefined ? unknown : at - ago);
   return {
     ...NOTHING_SEEN,
     state,

@@ -8,7 +8,7 @@ import type { CauseCode } from '../domain/problems.ts';
 import { type Repeat, repeat } from '../domain/repeat.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/snapshot.ts';
-import type { Clock } from '../domain/time.ts';
+import { type Clock, NEVER } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { PanelError, toProblem } from '../panel/panel-error.ts';
 import { retryGapMs } from '../session/backoff.ts';
@@ -220,7 +220,7 @@ export class ListReads {
   }
 
   #findOrAdd(record: Pick<ServerRecord, 'target'>): Reads {
-    const before = { dueAt: this.#options.clock.now(), eventAt: Number.NEGATIVE_INFINITY };
+    const before = { dueAt: this.#options.clock.now(), eventAt: NEVER };
     const reads = this.#reads.get(record) ?? { ...before, isFirst: true, failures: 0, listed: undefined };
     this.#reads.set(record, reads);
     return reads;

@@ -5,7 +5,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
 import { repeat } from '../domain/repeat.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
-import type { Clock } from '../domain/time.ts';
+import { type Clock, NEVER } from '../domain/time.ts';
 import type { PanelApi } from '../panel/api.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { printable } from '../text/printable.ts';
@@ -37,7 +37,7 @@ export class NodeWatch {
   readonly #options: NodeWatchOptions;
   #settings: NodesSettings | undefined;
   #nodes: readonly NodeCapacity[] = [];
-  #staleAt = Number.NEGATIVE_INFINITY;
+  #staleAt = NEVER;
   /** The cause of the last failure; undefined after a success. */
   #cause: Problem['cause'] | undefined;
   #end = () => Promise.resolve();
@@ -59,7 +59,7 @@ export class NodeWatch {
     const isSameKey = before?.apiKey.reveal() === settings?.apiKey.reveal();
     if (isSameKey && before?.intervalMs === settings?.intervalMs) return;
     this.#settings = settings;
-    if (settings === undefined) this.#staleAt = Number.NEGATIVE_INFINITY;
+    if (settings === undefined) this.#staleAt = NEVER;
     this.reopen();
   }
 

@@ -3,6 +3,7 @@
 import type { ServerState } from '../domain/power-states.ts';
 import type { SampleSource } from '../domain/sample.ts';
 import { type LastStop, NO_STOPS } from '../domain/stops.ts';
+import { NEVER } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/socket-codec.ts';
 
 /** A state as a `status` event or a sample shows it. */
@@ -50,7 +51,7 @@ export const NOTHING_SEEN = {
   state: 'unknown' as ServerState,
   /** The latest known state, when it began, and the one before it. */
   known: 'unknown' as ServerState,
-  since: Number.NEGATIVE_INFINITY,
+  since: NEVER,
   before: 'unknown' as ServerState,
   /** The known state was seen on the current socket, so that the next one is a transition. */
   isUnbroken: false,
@@ -61,16 +62,16 @@ export const NOTHING_SEEN = {
   isRestored: false,
   /** The states that `status` events ended and that haven't begun again since. */
   ended: [] as readonly ServerState[],
-  statusAt: Number.NEGATIVE_INFINITY,
+  statusAt: NEVER,
   starts: 0,
-  startedAt: Number.NEGATIVE_INFINITY,
+  startedAt: NEVER,
   /**
    * The last start was seen as a state, and no uptime has revealed yet when the server's process
    * began: before that, a daemon may download its image for minutes.
    */
   awaitsUptime: false,
   /** The earliest instant at which the server was last seen off. */
-  offSeenFrom: Number.NEGATIVE_INFINITY,
+  offSeenFrom: NEVER,
   /** The server was seen off, and the start that ends this has not been counted yet. */
   owesStart: false,
   stops: NO_STOPS,
@@ -86,7 +87,7 @@ export const NOTHING_SEEN = {
   lastExitCode: undefined as number | undefined,
   /** The daemon reported that it won't start the server again, and it hasn't started since. */
   isRestartAborted: false,
-  diskFullAt: Number.NEGATIVE_INFINITY,
+  diskFullAt: NEVER,
   /**
    * Should the server be running? True from when it runs until someone stops it; undefined while
    * unknown.

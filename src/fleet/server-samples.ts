@@ -4,6 +4,7 @@ import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.t
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import { Sample } from '../domain/sample.ts';
 import { SATURATED_FROM } from '../domain/thresholds.ts';
+import { NEVER } from '../domain/time.ts';
 import { isOutdated, START_JITTER_MS } from './power.ts';
 import type { Power } from './power-model.ts';
 
@@ -77,8 +78,8 @@ export class ServerSamples {
   #mayReset = false;
   #starts = 0;
   /** When the last sample arrived over the socket, whether or not it was accepted. */
-  #socketSampleAt = Number.NEGATIVE_INFINITY;
-  #uptimeMovedAt = Number.NEGATIVE_INFINITY;
+  #socketSampleAt = NEVER;
+  #uptimeMovedAt = NEVER;
 
   /** Events may have been missed until now. */
   interrupted(): void {
@@ -225,7 +226,7 @@ export function compareObservations(
   previous: Observation,
   next: Observation,
   /** When the server was last seen to go off, if it has not been on since. */
-  offAt = Number.NEGATIVE_INFINITY,
+  offAt = NEVER,
   /** Both arrived on one socket, with nothing withheld between them. */
   isUninterrupted = false,
 ): SampleOrder {

@@ -4,6 +4,7 @@ import type { KeptStrip } from '../domain/kept.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/strip.ts';
 import { SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
+import { NEVER } from '../domain/time.ts';
 import { SECOND_MS } from '../domain/units.ts';
 import { type Chunk, SATURATED } from './history-rings.ts';
 import { packSteps, unpackSteps } from './strip-steps.ts';
@@ -42,7 +43,7 @@ export class ServerStrip {
   #shown = 0;
   #countedTo = Number.NaN;
   /** What is known now counts as known until this instant. */
-  knownUntil = Number.NEGATIVE_INFINITY;
+  knownUntil = NEVER;
 
   constructor(strip: Chunk['strip'], place: number) {
     this.#strip = strip;

@@ -1,6 +1,7 @@
 // Decides why a server stopped, by what its daemon prints about the stop; pure.
 
 import type { StopReason } from '../domain/stops.ts';
+import { NEVER } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/socket-codec.ts';
 import type { Power, Stop } from './power-model.ts';
 
@@ -47,7 +48,7 @@ export function stopped(before: Power, at: number, seen: Stop['seen'], wasStoppi
   const whileDown = before.isRestored || undefined;
   const stop = { ...UNEXPLAINED, at, run: before.starts, seen, noticedAt: at, whileDown };
   const wasDiskFull = at - before.diskFullAt <= DISK_FULL_MS;
-  const power = { ...undecided, diskFullAt: Number.NEGATIVE_INFINITY };
+  const power = { ...undecided, diskFullAt: NEVER };
   if (wasDiskFull) return decided(power, { ...stop, reason: 'disk_full' });
   if (wasStopping) return decided(power, { ...stop, reason: 'requested' });
   if (seen !== 'happening') return decided(power, stop);

@@ -1,6 +1,7 @@
 /** Detects other clients of an account, from the remaining calls that its responses report. */
 
 import type { ProblemReading } from '../domain/reading.ts';
+import { NEVER } from '../domain/time.ts';
 import { MINUTE_MS } from '../domain/units.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
 import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';
@@ -57,10 +58,10 @@ export class ForeignCalls {
   #lost: number[] = [];
   #reference: Reading | undefined;
   #since: number | undefined;
-  #seenAt = Number.NEGATIVE_INFINITY;
+  #seenAt = NEVER;
   /** Unexplained calls by the minute in which they were found, and since when they were made. */
   readonly #found = new Map<number, { readonly from: number; readonly calls: number }>();
-  #judgedAt = Number.NEGATIVE_INFINITY;
+  #judgedAt = NEVER;
 
   /** `othersPerMinute`: calls that other shards of this exporter may make. */
   constructor(othersPerMinute: () => number = () => 0) {

@@ -1,9 +1,11 @@
 /** One panel as its fleet uses it. */
+
 import { EventEmitter } from 'node:events';
 import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
+import { AT_ONCE } from '../domain/time.ts';
 import { Account } from './account.ts';
 import { PanelApi, type PanelApiOptions } from './api.ts';
 import { backlogProblem } from './backlog-problem.ts';
@@ -190,7 +192,7 @@ export class Gateway {
   /** If several servers of a node are polled, one call may get the resources of all of them. */
   resources(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
     const alone = () => this.#held.run('resources', server, ask, signal);
-    const { usefulFrom = Number.NEGATIVE_INFINITY } = ask;
+    const { usefulFrom = AT_ONCE } = ask;
     const list = () => this.#held.list(server, ask.deadline, signal);
     return this.isPolledByNode ? this.#nodePolls.poll({ server, usefulFrom, signal, alone, list }) : alone();
   }

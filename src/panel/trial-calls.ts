@@ -1,5 +1,6 @@
 /** The calls of trials, which no session asked for: each for the first server that may be asked. */
 
+import { AT_ONCE } from '../domain/time.ts';
 import type { Health } from './health/health.ts';
 import type { Enqueue } from './health/trial-call.ts';
 import type { Requested } from './requests.ts';
@@ -36,7 +37,7 @@ export function trialCalls({ health, hasTokenRoom, start }: TrialCallsOptions): 
     if (server === undefined) return undefined;
     const isRetry = () => health().last(path, server)?.problem !== undefined;
     const what = { id: server, daemon: health().asked(path, server)?.target?.daemon };
-    const call = { deadline: Number.NEGATIVE_INFINITY, tries: () => tries, isRetry };
+    const call = { deadline: AT_ONCE, tries: () => tries, isRetry };
     const end = start(path, what, call, signal).then(
       () => undefined,
       (error: unknown) => error,

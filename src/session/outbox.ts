@@ -1,6 +1,6 @@
 // Sends the frames of a socket in order, never faster than its far end accepts them.
 
-import type { Cancel, Clock } from '../domain/time.ts';
+import { AT_ONCE, type Cancel, type Clock } from '../domain/time.ts';
 
 /**
  * The far end accepts at most two frames a second, and bursts have crashed real daemons. Frames may
@@ -16,7 +16,7 @@ export class Outbox {
   readonly #clock: Clock;
   readonly #write: (frame: string) => void;
   readonly #waiting: string[] = [];
-  #nextAt = Number.NEGATIVE_INFINITY;
+  #nextAt = AT_ONCE;
   #cancel: Cancel | undefined;
 
   constructor(clock: Clock, write: (frame: string) => void) {

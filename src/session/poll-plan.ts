@@ -1,7 +1,7 @@
 // Decides when a server is polled; pure.
 
 import { isListed } from '../domain/server.ts';
-import { NEVER } from '../domain/time.ts';
+import { AT_ONCE, NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
@@ -21,7 +21,7 @@ const CONNECTS_WITHIN_MS = 5_000;
 export function pollsFrom(state: SessionState, seen: Surroundings): number | undefined {
   const { target, hasRoom } = seen;
   if (target.blocked !== undefined || target.mode === 'socket') return undefined;
-  return target.mode === 'poll' || !hasRoom ? NEVER : fallbackFrom(state, seen);
+  return target.mode === 'poll' || !hasRoom ? AT_ONCE : fallbackFrom(state, seen);
 }
 
 /** The same for a server whose socket should stream. */
@@ -39,12 +39,12 @@ function fallbackFrom(
   if (refused?.pollable === false) return undefined;
   // If polls are held as well, a poll would only wait, and then start in place of the socket.
   const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && isTokenDelayed);
-  if (isSocketHeld && !isPollHeld) return NEVER;
+  if (isSocketHeld && !isPollHeld) return AT_ONCE;
   // With a token, it will probably stream within seconds, so a poll waits for that.
   if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);
   // A woken server will probably connect at once: a poll would take a call from others.
   if (wokenAt !== undefined) return isPollHeld ? undefined : wokenAt + FALLBACK_AFTER_MS;
-  if (refused !== undefined) return NEVER;
+  if (refused !== undefined) return AT_ONCE;
   if (machine.name !== 'fetchingToken' || failures > 0) return overdueFrom;
   // A server that is only waiting for its call has not failed, but may have data to lose.
   return sampledAt === undefined ? undefined : machine.since + FALLBACK_AFTER_MS;
@@ -57,7 +57,7 @@ export function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: 
   const isSoon = poll.result.type === 'refused' && isListed(seen.target);
   const refusedUntil = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
   // A later sample from the socket proves that the server is back.
-  const notBefore = (sampledAt ?? NEVER) > poll.endedAt ? NEVER : refusedUntil;
+  const notBefore = (sampledAt ?? NEVER) > poll.endedAt ? AT_ONCE : refusedUntil;
   const due = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
   // A response that the panel cached before the newest sample would be dropped.
   const at = Math.max(due, (sampledAt ?? NEVER) + POLL_CACHE_MS);

@@ -2,7 +2,7 @@
 
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
-import { NEVER } from '../domain/time.ts';
+import { AT_ONCE, NEVER } from '../domain/time.ts';
 import type { Resources } from '../panel/responses.ts';
 import { NO_DATA } from '../panel/responses.ts';
 import { FAILURES_TO_RETRY, retryGapMs, slowRetryMs } from './backoff.ts';
@@ -59,7 +59,7 @@ export const NEVER_POLLED: PollState = {
   inARow: 0,
   startedAt: NEVER,
   endedAt: NEVER,
-  notBefore: NEVER,
+  notBefore: AT_ONCE,
   part: undefined,
 };
 
@@ -88,7 +88,7 @@ export function afterPoll(
   switch (result.type) {
     case 'answered':
       // Servers that were polled in one burst at the start are spread from then on.
-      return { ...state, notBefore: NEVER, part: before.part === undefined ? 1 + 0.5 * random : 1 };
+      return { ...state, notBefore: AT_ONCE, part: before.part === undefined ? 1 + 0.5 * random : 1 };
     case 'failed': {
       // A server whose polls fail isn't polled more often than others.
       const gapMs = Math.max(retryGapMs(inARow), inARow < FAILURES_TO_RETRY ? 0 : intervalMs);

@@ -5,7 +5,7 @@ import type { CauseCode } from '../../src/domain/problems.ts';
 import { LastOutcomes } from '../../src/panel/health/last-outcomes.ts';
 import { Ledger } from '../../src/panel/health/ledger.ts';
 import type { Outage } from '../../src/panel/health/outage.ts';
-import type { Asked, Outcome } from '../../src/panel/health/outcome.ts';
+import type { AskedServers, Outcome } from '../../src/panel/health/outcome.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../../src/panel/subjects.ts';
 
 export const MINUTE_MS = 60_000;
@@ -53,13 +53,13 @@ export const failing = (channel: Channel, servers: string, cause: CauseCode, ago
   servers.split(' ').map((server, index) => [channel, server, cause, agoS - 0.1 * index]);
 
 /** These servers are asked on every channel, beside the server list. */
-export function askedOf(servers: readonly string[]): Asked {
+export function askedOf(servers: readonly string[]): AskedServers {
   const all = new Map(servers.map((server) => [server, { node: nodeOfServer(server) }]));
   const entries = CHANNELS.map((channel) => [
     channel,
     channel === 'listing' ? new Map([[NO_SERVER, {}]]) : all,
   ]);
-  return Object.fromEntries(entries) as Asked;
+  return Object.fromEntries(entries) as AskedServers;
 }
 
 /** An outage that is blamed since a minute ago. */

@@ -1,6 +1,7 @@
 /** The evidence of servers about one subject that has the same key. */
+import { NEVER } from '../../domain/time.ts';
 import { Heap, type Placed, type Seat } from '../heap.ts';
-import { NEVER, type Outcome, workedAt } from './outcome.ts';
+import { type Outcome, workedAt } from './outcome.ts';
 import type { Tally } from './tally.ts';
 
 /**

@@ -1,7 +1,8 @@
 /** The last outcome of each server of a panel, on each channel where it is asked. */
+import { NEVER } from '../../domain/time.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../subjects.ts';
 import { type Candidate, Candidates } from './candidates.ts';
-import { type Asked, type AskedServer, NEVER, type Outcome } from './outcome.ts';
+import type { AskedServer, AskedServers, Outcome } from './outcome.ts';
 import { type Facts, Testimony } from './testimony.ts';
 
 /** How many servers, or outages, are dealt with at once when all are forgotten. */
@@ -58,7 +59,7 @@ export class LastOutcomes {
   }
 
   /** These servers are asked; others are forgotten. */
-  setAsked(asked: Asked): void {
+  setAsked(asked: AskedServers): void {
     for (const server of this.#servers.values()) {
       for (const channel of CHANNELS)
         if (server[channel] !== undefined && !asked[channel].has(server.id)) this.#forget(server, channel);

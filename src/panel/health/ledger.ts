@@ -1,8 +1,8 @@
 /** The ledger of outages: only subjects whose evidence changed are decided. */
+import { NEVER } from '../../domain/time.ts';
 import { Heap } from '../heap.ts';
 import { PATHS, type Path, pathSubject, type Subject, subjectNode } from '../subjects.ts';
 import { type Outage, suspected, trialGapMs } from './outage.ts';
-import { NEVER } from './outcome.ts';
 import { findSuspicion, type Known } from './suspicion.ts';
 import { Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';

@@ -22,10 +22,7 @@ export interface AskedServer {
 }
 
 /** The servers that are asked on each channel, by id. */
-export type Asked = Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>;
-
-/** The instant before all others. */
-export const NEVER = Number.NEGATIVE_INFINITY;
+export type AskedServers = Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>;
 
 /**
  * When something worked because of this outcome; infinite while a socket streams. The panel's

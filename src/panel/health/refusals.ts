@@ -1,5 +1,7 @@
 /** Detects when a panel begins to refuse a working fleet, so that its server list is checked. */
+
 import type { CauseCode } from '../../domain/problems.ts';
+import { NEVER } from '../../domain/time.ts';
 
 /** How a panel refuses calls for a server that is gone, or to which access was revoked. */
 const REFUSED: ReadonlySet<CauseCode | undefined> = new Set([
@@ -18,7 +20,7 @@ const LOOK_EVERY_MS = 60_000;
 export class RefusalWatch {
   /** The last servers that began to be refused, and when; at most `SERVERS`. */
   #begun: readonly { readonly server: string; readonly at: number }[] = [];
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #lookedAt = NEVER;
 
   /** A call for a server ended; returns whether the server list is to be read now. */
   ended(

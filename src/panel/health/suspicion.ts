@@ -1,5 +1,7 @@
 /** Which failures make a subject suspected; pure, over what the tallies count. */
+
 import type { Problem } from '../../domain/problems.ts';
+import { NEVER } from '../../domain/time.ts';
 import {
   type Channel,
   nodePolls,
@@ -10,7 +12,6 @@ import {
   type Subject,
 } from '../subjects.ts';
 import type { Group } from './evidence-group.ts';
-import { NEVER } from './outcome.ts';
 import type { Tally } from './tally.ts';
 
 /** The most servers that have to fail. */

@@ -1,10 +1,12 @@
 /** What the last outcomes of all servers prove about one subject, updated one outcome at a time. */
+
 import type { Problem } from '../../domain/problems.ts';
+import { NEVER } from '../../domain/time.ts';
 import { Heap, type Placed, Seat } from '../heap.ts';
 import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
 import { type Evidence, Group, type Key, NewestFailure, type NextEvidence } from './evidence-group.ts';
 import type { Outage } from './outage.ts';
-import { NEVER, type Outcome } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
 
 /** In place of a heap into which nothing was ever put. */
 const NO_GROUPS = new Heap<Seat<Group>>();

@@ -1,8 +1,10 @@
 /** What a server's last outcome on one channel proves about path, node, consoles and panel. */
+
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/signs.ts';
+import { NEVER } from '../../domain/time.ts';
 import { nodePolls, nodeSockets, type Path, pathSubject, type Subject } from '../subjects.ts';
 import { type Evidence, type Key, makeEvidence, type NextEvidence } from './evidence-group.ts';
-import { NEVER, type Outcome } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
 import { STREAMS, type Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,5 +1,5 @@
 /** The rate limit of one account: a sliding window of 60 s, pauses, and what other clients use. */
-import { type Clock, NEVER } from '../../domain/time.ts';
+import { AT_ONCE, type Clock, NEVER } from '../../domain/time.ts';
 import type { Quiet, RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
@@ -151,7 +151,7 @@ export class RateLimit {
 
   /** When any call may start: the window has room, the account calls to spare, and no pause. */
   get opensAt(): number {
-    return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? NEVER);
+    return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? AT_ONCE);
   }
 
   /**
@@ -173,13 +173,13 @@ export class RateLimit {
 
   /** When the next call may probe whether the account, used up by others, has calls to spare. */
   get spareAt(): number {
-    return this.#spare > 0 ? NEVER : Math.min(this.#spareAt, this.#spareUntil);
+    return this.#spare > 0 ? AT_ONCE : Math.min(this.#spareAt, this.#spareUntil);
   }
 
   /** When the pauses that concern a call are over. */
   pausedUntil(path: Path, server: string): number {
-    if (this.#pauses.size === 0) return NEVER;
-    return Math.max(...pauseScopes(path, server).map((scope) => this.#pauses.get(scope)?.until ?? NEVER));
+    if (this.#pauses.size === 0) return AT_ONCE;
+    return Math.max(...pauseScopes(path, server).map((scope) => this.#pauses.get(scope)?.until ?? AT_ONCE));
   }
 
   /** Did a 429 concern the call, and no response since prove that it is over? */
@@ -279,7 +279,7 @@ export class RateLimit {
   #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
     if (limit !== undefined) return isOfConsole(path, limit) ? tokenPause(server) : 'account';
     const others = (['account', ...PATHS] as const).filter((other) => other !== path);
-    return others.some((other) => (this.#pauses.get(other)?.until ?? NEVER) > now) ? 'account' : path;
+    return others.some((other) => (this.#pauses.get(other)?.until ?? AT_ONCE) > now) ? 'account' : path;
   }
 
   /** Keeps the map small when ids of servers change. Its order is that of the latest demand. */

@@ -1,6 +1,7 @@
 /**
  * The rules for when a call may start, each a pure function over waiting, running and past calls.
  */
+import { AT_ONCE, NEVER } from '../../domain/time.ts';
 import type { Path, Subject } from '../subjects.ts';
 import { subjectNode } from '../subjects.ts';
 import { type Call, isCanary, isConnect, type Started } from './call.ts';
@@ -105,7 +106,6 @@ const LIST_SHARE = 0.25;
  */
 const SHARE_IN_SHORTAGE = 0.5;
 
-const AT_ONCE = Number.NEGATIVE_INFINITY;
 const NOT_YET = Number.POSITIVE_INFINITY;
 const FREE: Hold = { at: AT_ONCE, gate: 'node' };
 
@@ -236,7 +236,7 @@ function doubts(
   const hanging = new Set<string | undefined>();
   for (const one of polls) {
     const node = one.call.node();
-    if (!isSeated(one, now) && one.startedAt > (respondedAt.get(node ?? '') ?? AT_ONCE)) hanging.add(node);
+    if (!isSeated(one, now) && one.startedAt > (respondedAt.get(node ?? '') ?? NEVER)) hanging.add(node);
   }
   return (node) => node === undefined || !respondedAt.has(node) || hanging.has(node);
 }

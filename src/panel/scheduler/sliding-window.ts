@@ -2,6 +2,8 @@
  * A window of time, by default a minute: the calls of one kind in it, and when another one fits in.
  */
 
+import { AT_ONCE } from '../../domain/time.ts';
+
 /** Panels count calls in minutes. */
 export const WINDOW_MS = 60_000;
 
@@ -39,7 +41,7 @@ export class SlidingWindow {
    */
   roomAt(most: number, now: number): number {
     const allowed = Math.max(1, Math.floor(most));
-    if (this.count(now) < allowed) return Number.NEGATIVE_INFINITY;
+    if (this.count(now) < allowed) return AT_ONCE;
     return (this.#at.at(-allowed) ?? 0) + this.#windowMs;
   }
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { DiscoverRules, ListingSettings } from '../../../src/domain/listing-settings.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
+import { AT_ONCE } from '../../../src/domain/time.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import type { ListingQuery } from '../../../src/panel/requests.ts';
@@ -14,7 +15,6 @@ import { READ_AT } from '../../support/readings.ts';
 import { target } from '../../support/targets.ts';
 
 const MINUTE = 60_000;
-const AT_ONCE = Number.NEGATIVE_INFINITY;
 const RULES = { include: {}, exclude: {}, expect: [], labels: [], mode: 'auto', maxServers: 100 } as const;
 const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, discover: RULES };
 

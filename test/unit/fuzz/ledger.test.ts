@@ -6,7 +6,7 @@ import { callSigns, NOTHING, socketSigns } from '../../../src/diagnosis/signs.ts
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Outage } from '../../../src/panel/health/outage.ts';
 import * as steps from '../../../src/panel/health/outage.ts';
-import type { Asked, Outcome } from '../../../src/panel/health/outcome.ts';
+import type { AskedServers, Outcome } from '../../../src/panel/health/outcome.ts';
 import {
   CHANNELS,
   type Channel,
@@ -102,7 +102,7 @@ class World {
         return [[id, server]] as const;
       });
     const websocket = new Map(ofPath(0));
-    const asked: Asked = {
+    const asked: AskedServers = {
       listing: new Map([[NO_SERVER, {}]]),
       websocket,
       resources: new Map(ofPath(1)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { NEVER } from '../../../../src/domain/time.ts';
 import { type Evidence, type Group, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
-import { NEVER } from '../../../../src/panel/health/outcome.ts';
 import { Tally } from '../../../../src/panel/health/tally.ts';
 import { nodePolls } from '../../../../src/panel/subjects.ts';
 

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { NEVER } from '../../../../src/domain/time.ts';
 import { type Evidence, type Key, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
-import { NEVER, type Outcome } from '../../../../src/panel/health/outcome.ts';
+import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import { Tally } from '../../../../src/panel/health/tally.ts';
 import { nodePolls, pathSubject } from '../../../../src/panel/subjects.ts';
 

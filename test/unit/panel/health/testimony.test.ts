@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { NEVER } from '../../../../src/domain/time.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
-import { NEVER } from '../../../../src/panel/health/outcome.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
 import { type Facts, Testimony } from '../../../../src/panel/health/testimony.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
