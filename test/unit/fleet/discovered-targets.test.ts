@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DiscoverRules, ServerGlobs } from '../../../src/domain/listing-settings.ts';
+import type { DiscoverRules } from '../../../src/domain/listing-settings.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
 import { shortId } from '../../../src/domain/server-ids.ts';
 import { type CompiledRules, compileRules } from '../../../src/fleet/discover-rules.ts';
 import { mergeTargets } from '../../../src/fleet/discovered-targets.ts';
 import type { ListedServer } from '../../../src/panel/responses.ts';
+import { discoverRules } from '../../support/discover-rules.ts';
 import { listed, uuidOf } from '../../support/listed.ts';
 import { target } from '../../support/targets.ts';
 
@@ -190,97 +191,12 @@ describe('a configured server in the server list', () => {
   });
 });
 
-const rules = (changes: Partial<DiscoverRules>): DiscoverRules => ({
-  include: {},
-  exclude: {},
-  expect: [],
-  labels: [],
-  mode: 'auto',
-  maxServers: 100,
-  ...changes,
-});
-
-const SERVER = listed(0xd3aac109, { name: '[EU] Survival / main', node: 'fra-1', egg: 'Paper' });
-const UNKNOWN = listed(1, { name: '.hidden' });
-
-describe('include and exclude', () => {
-  it.each<[ServerGlobs, boolean]>([
-    [{}, true],
-    [{ name: ['*survival*'] }, true],
-    [{ name: ['creative', '*MAIN'] }, true],
-    [{ name: ['survival'] }, false],
-    [{ name: [String.raw`\[eu\] *`] }, true],
-    [{ name: ['!*test*'] }, true],
-    [{ id: ['d3aac109'] }, true],
-    [{ id: [uuidOf(0xd3aac109)] }, true],
-    [{ id: ['d3aac1??'] }, true],
-    [{ node: ['fra-[0-9]'], egg: ['{paper,purpur}'] }, true],
-    [{ node: ['fra-*'], egg: ['velocity'] }, false],
-  ])('%j: every key must match', (include, included) => {
-    expect(compileRules('main', rules({ include })).judge(SERVER).included).toBe(included);
-  });
-
-  it.each<[ServerGlobs, boolean]>([
-    [{}, true],
-    [{ node: ['ams-*'], egg: ['paper'] }, false],
-    [{ node: ['ams-*'], egg: ['velocity'] }, true],
-  ])('%j: any key can exclude', (exclude, included) => {
-    expect(compileRules('main', rules({ exclude })).judge(SERVER).included).toBe(included);
-  });
-
-  const LONG = 'serv_dj6otfzftncs5c2oz3gemqkczi';
-
-  it.each(['1a7ce997', '1a7ce997-*', '1a7ce997-259b-452e-8b4e-cecc464142ca', LONG, 'serv_*'])(
-    'the id of a server of a panel with serv_ identifiers matches %s',
-    (glob) => {
-      const server = { ...SERVER, uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca', identifier: LONG };
-      expect(compileRules('main', rules({ exclude: { id: [glob] } })).judge(server).included).toBe(false);
-    },
-  );
-
-  it('exclude takes precedence over include', () => {
-    const both = rules({ include: { name: ['*'] }, exclude: { name: ['*survival*'] } });
-    expect(compileRules('main', both).judge(SERVER).included).toBe(false);
-    expect(compileRules('main', both).judge(UNKNOWN).included).toBe(true);
-  });
-
-  it('a server with an unknown egg matches no glob for eggs', () => {
-    expect(compileRules('main', rules({ include: { egg: ['*'] } })).judge(UNKNOWN).included).toBe(false);
-    expect(compileRules('main', rules({ exclude: { egg: ['*'] } })).judge(UNKNOWN).included).toBe(true);
-  });
-});
-
-describe('expect', () => {
-  const compiled = compileRules(
-    'main',
-    rules({
-      expect: [
-        { match: { name: ['*main'] }, state: 'any' },
-        { match: { node: ['fra-*'], egg: ['paper'] }, state: 'running' },
-      ],
-    }),
-  );
-
-  it.each([
-    ['the first matching rule applies', SERVER, 'any'],
-    ['a later rule applies if the first does not match', { ...SERVER, name: 'creative' }, 'running'],
-    ['auto applies if no rule matches', { ...SERVER, name: 'creative', egg: 'velocity' }, 'auto'],
-  ] as const)('%s', (_what, server, expected) => {
-    expect(compiled.judge(server).expect).toBe(expected);
-  });
-
-  it('a rule without keys matches every server', () => {
-    const all = compileRules('main', rules({ expect: [{ match: {}, state: 'running' }] }));
-    expect(all.judge(UNKNOWN).expect).toBe('running');
-  });
-});
-
 describe('the query of a discovered server', () => {
   const minecraft = { type: 'minecraft', intervalMs: 30_000 };
   const rust = { type: 'rust', address: '203.0.113.7', intervalMs: 60_000 };
   const queried = compileRules(
     'main',
-    rules({
+    discoverRules({
       query: [
         { match: { egg: ['paper*'], node: ['fra-*'] }, query: minecraft },
         { match: { node: ['fra-*'] }, query: rust },
@@ -310,7 +226,7 @@ describe('the query of a discovered server', () => {
 
   it('has the type of the egg, if the rule requires it and the game is known', () => {
     const auto = { type: 'auto', intervalMs: 30_000 };
-    const all = compileRules('main', rules({ query: [{ match: {}, query: auto }] }));
+    const all = compileRules('main', discoverRules({ query: [{ match: {}, query: auto }] }));
     const chooseQuery = (egg: string) => merged([], [listed(7, { egg })], all)[0]?.query;
     expect(chooseQuery('Vanilla Bedrock')).toEqual({ type: 'mbe', intervalMs: 30_000, isGuess: true });
     expect(chooseQuery('Node.js Generic')).toBeUndefined();
@@ -352,14 +268,16 @@ describe('the labels of a discovered server', () => {
     ['are none if the rule that matches has none', 'test-1', 'fra-1', {}],
     ['are those of the rule without match otherwise', 'other', 'fra-1', { customer: 'unknown' }],
   ])('%s', (_, name, node, expected) => {
-    const compiled = compileRules('main', rules({ labels }));
+    const compiled = compileRules('main', discoverRules({ labels }));
     expect(merged([], [listed(1, { name, node })], compiled)[0]?.labels).toEqual(expected);
   });
 
   it('are none without a rule, and a configured server keeps its own', () => {
-    expect(merged([], [listed(1)], compileRules('main', rules({})))[0]?.labels).toEqual({});
+    expect(merged([], [listed(1)], compileRules('main', discoverRules({})))[0]?.labels).toEqual({});
     const configured = target({ id: uuidOf(1).slice(0, 8), labels: { a: 'b' } });
-    expect(merged([configured], [listed(1)], compileRules('main', rules({ labels })))[0]?.labels).toEqual({
+    expect(
+      merged([configured], [listed(1)], compileRules('main', discoverRules({ labels })))[0]?.labels,
+    ).toEqual({
       a: 'b',
     });
   });

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { ServerHistory } from '../../../src/fleet/server-history.ts';
+import { ServerPast } from '../../../src/fleet/server-past.ts';
+
+const AT = 1_200_000;
+const NOW = AT + 60_000;
+const SERVER = { panel: 'main', id: '1a7ce997', seenAt: 0 };
+
+/** What a server kept that had run for two minutes and crashed. */
+function kept() {
+  const history = new ServerHistory();
+  history.seen('running', AT - 120_000, false);
+  history.stopped({ at: AT - 60_000, reason: 'crashed' });
+  return history.keep(AT, AT);
+}
+
+const { strip, unwantedStops } = kept();
+
+/** The number of stops and whether there is a strip; undefined without a history. */
+function shown(history: ServerHistory | undefined) {
+  return history && { stops: history.unwantedStops(NOW).length, strip: history.strip(NOW) !== undefined };
+}
+
+/** The views of a past, each of a new one with this kept before the exporter started. */
+function views(server: { strip?: typeof strip; unwantedStops?: typeof unwantedStops }) {
+  const past = () => {
+    const one = new ServerPast();
+    one.restore({ ...SERVER, ...server }, AT, NOW);
+    return one;
+  };
+  return {
+    recent: shown(past().recent),
+    withStops: shown(past().withStops),
+    known: shown(past().known),
+    written: shown(past().written),
+  };
+}
+
+describe('a history that was kept', () => {
+  const [all, stripOnly, none] = [
+    { stops: 1, strip: true },
+    { stops: 0, strip: true },
+    { stops: 0, strip: false },
+  ];
+
+  it.each([
+    ['nothing', {}, { recent: undefined, withStops: undefined, known: undefined, written: none }],
+    ['a strip', { strip }, { recent: undefined, withStops: undefined, known: stripOnly, written: stripOnly }],
+    [
+      'a strip and stops',
+      { strip, unwantedStops },
+      { recent: undefined, withStops: all, known: all, written: all },
+    ],
+    [
+      'stops',
+      { unwantedStops },
+      {
+        recent: undefined,
+        withStops: { stops: 1, strip: false },
+        known: { stops: 1, strip: false },
+        written: { stops: 1, strip: false },
+      },
+    ],
+  ])('is restored when it is needed: %s', (_what, server, expected) => {
+    expect(views(server)).toEqual(expected);
+  });
+
+  it('is not needed for a history of stops that begins now', () => {
+    const past = new ServerPast();
+    past.restore({ ...SERVER, strip }, AT, NOW);
+    expect([past.withStops, past.recent]).toEqual([undefined, undefined]);
+    const begun = new ServerPast();
+    begun.written.stopped({ at: NOW, reason: 'crashed' });
+    expect([begun.known, begun.recent, begun.withStops].map(shown)).toEqual(
+      Array(3).fill({ stops: 1, strip: false }),
+    );
+  });
+
+  it('is restored once, and continued by what follows', () => {
+    const past = new ServerPast();
+    past.restore({ ...SERVER, strip, unwantedStops }, AT, NOW);
+    past.written.stopped({ at: NOW, reason: 'crashed' });
+    expect([past.known, past.recent, past.withStops].map((one) => one === past.written)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(shown(past.known)).toEqual({ stops: 2, strip: true });
+  });
+});
