@@ -1,11 +1,8 @@
 // Queries a server in several ways at once, of which the first response counts.
 
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Problem } from '../domain/problems.ts';
+import type { Clock } from '../domain/time.ts';
 import { inScope, sleep } from '../domain/waits.ts';
-import { countPlayers } from './counts.ts';
-import { Network } from './network.ts';
-import { PROTOCOLS } from './protocols.ts';
 import {
   type Answer,
   DEADLINE_MS,
@@ -14,20 +11,22 @@ import {
   type Question,
   type Way,
 } from './query-model.ts';
-import type { ReceptionOptions } from './reception.ts';
+
+/** Queries a server in one way; rejects with a QueryError. */
+type QueryWay = (way: Way, signal: AbortSignal) => Promise<Answer>;
 
 /** Queries a server; never rejects, and ends in time. */
 export function answerTo(
   question: Question,
-  options: ReceptionOptions,
+  clock: Clock,
+  queryWay: QueryWay,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { clock } = options;
   const failures: QueryError[] = [];
   return inScope(signal, async (scope) => {
     const ask = async (way: Way) => {
       scope.signal.throwIfAborted();
-      return askIn(way, options, scope.signal).catch((error: QueryError) => {
+      return queryWay(way, scope.signal).catch((error: QueryError) => {
         failures.push(error);
         throw error;
       });
@@ -66,24 +65,4 @@ async function firstAnswer(
   const asked = ask(way);
   const early = await Promise.race([asked, headStart()]).catch(() => undefined);
   return early ?? Promise.any([asked, firstAnswer(later, ask, headStart)]);
-}
-
-/** Queries a server in one way, until its protocol ends, the network fails or the signal aborts. */
-function askIn(way: Way, options: ReceptionOptions, signal: AbortSignal): Promise<Answer> {
-  return inScope(signal, async (scope) => {
-    const network = new Network(way, scope, options);
-    try {
-      const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
-      const players = countPlayers(counts ?? {});
-      // A last response that took too much CPU time is detected a turn later.
-      await Promise.race([network.failure, turn()]);
-      return { ...players, way };
-    } catch (error) {
-      // An error of the library may contain what the server sent.
-      const { message, failure } = error instanceof QueryError ? error : new QueryError();
-      throw new QueryError(`${network.place()}: ${message}`, failure);
-    } finally {
-      scope.abort();
-    }
-  });
 }

@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../domain/time.ts';
 import type { Question } from './query-model.ts';
+import { queryWay } from './query-way.ts';
 import { answerTo } from './race-of-ways.ts';
 import type { Message } from './thread.ts';
 
@@ -13,7 +14,12 @@ function serve(port: NonNullable<typeof parentPort>, decoded: Float64Array): voi
   const ask = async (id: number, question: Question, scope: AbortController) => {
     running.set(id, scope);
     const decoding = (isBusy: boolean) => void (decoded[0] = isBusy ? id : 0);
-    const answer = await answerTo(question, { clock, decoding }, scope.signal);
+    const answer = await answerTo(
+      question,
+      clock,
+      (way, signal) => queryWay(way, { clock, decoding }, signal),
+      scope.signal,
+    );
     running.delete(id);
     port.postMessage({ id, answer } satisfies Message, []);
   };

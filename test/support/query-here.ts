@@ -2,6 +2,7 @@ import type { Clock } from '../../src/domain/time.ts';
 import type { TimedAnswer } from '../../src/query/ask.ts';
 import { composeQuestion, listWays } from '../../src/query/ask.ts';
 import type { Question, Way } from '../../src/query/query-model.ts';
+import { queryWay } from '../../src/query/query-way.ts';
 import { answerTo } from '../../src/query/race-of-ways.ts';
 
 /** What is queried. */
@@ -32,7 +33,12 @@ export async function queryHere(
   signal = new AbortController().signal,
 ): Promise<TimedAnswer> {
   const startedAt = clock.now();
-  const answer = await answerTo(questionFor(target), { clock, decoding: () => {} }, signal);
+  const answer = await answerTo(
+    questionFor(target),
+    clock,
+    (way, scope) => queryWay(way, { clock, decoding: () => {} }, scope),
+    signal,
+  );
   return { ...answer, query_duration_seconds: (clock.now() - startedAt) / 1_000 };
 }
 

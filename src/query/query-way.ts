@@ -1,0 +1,29 @@
+// Queries a server in one way: with one protocol, at one address and port.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { inScope } from '../domain/waits.ts';
+import { countPlayers } from './counts.ts';
+import { Network } from './network.ts';
+import { PROTOCOLS } from './protocols.ts';
+import { type Answer, QueryError, type Way } from './query-model.ts';
+import type { ReceptionOptions } from './reception.ts';
+
+/** Resolves when its protocol ends; rejects when the network fails or the signal aborts. */
+export function queryWay(way: Way, options: ReceptionOptions, signal: AbortSignal): Promise<Answer> {
+  return inScope(signal, async (scope) => {
+    const network = new Network(way, scope, options);
+    try {
+      const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
+      const players = countPlayers(counts ?? {});
+      // A last response that took too much CPU time is detected a turn later.
+      await Promise.race([network.failure, turn()]);
+      return { ...players, way };
+    } catch (error) {
+      // An error of the library may contain what the server sent.
+      const { message, failure } = error instanceof QueryError ? error : new QueryError();
+      throw new QueryError(`${network.place()}: ${message}`, failure);
+    } finally {
+      scope.abort();
+    }
+  });
+}
