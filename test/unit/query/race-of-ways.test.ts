@@ -105,7 +105,7 @@ describe('the first response counts', () => {
     const one = race(['never', [100, 2], 'never']);
     await one.clock.advance(HEAD_START_MS + 100);
     await one.answer;
-    expect(one.aborted.toSorted()).toEqual([0, 1]);
+    expect(new Set(one.aborted)).toEqual(new Set([0, 1]));
     expect(one.clock.pending).toBe(0);
   });
 });
