@@ -250,6 +250,7 @@ export class Gateway {
   /** An attempt to stream the server succeeded or failed, or its streaming socket closed. */
   socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
     const node = this.#health.asked('sockets', server)?.node;
+    if (end === undefined && url !== undefined) this.#addresses.streams(node, url);
     const isOutdated = url !== undefined && !this.isCurrent(node, url);
     const problem = typeof end === 'object' && !isOutdated ? end : undefined;
     const signs = end === undefined || problem !== undefined ? socketSigns(problem?.cause) : NOTHING;

@@ -19,6 +19,14 @@ export class SocketAddresses {
     return before !== undefined && before !== address;
   }
 
+  /**
+   * A server of the node streams at this address. The panel may have given it before the node was
+   * known; what it gave since counts more.
+   */
+  streams(node: string | undefined, url: string): void {
+    if (node !== undefined && !this.#addresses.has(node)) this.note(node, url);
+  }
+
   /** Forgets all other nodes. */
   keep(nodes: ReadonlySet<string | undefined>): void {
     for (const node of this.#addresses.keys()) if (!nodes.has(node)) this.#addresses.delete(node);

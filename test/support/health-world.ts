@@ -59,8 +59,13 @@ export function healthOf({
       for (const listener of listeners) listener(change);
     },
   });
+  const withNode = (server: string) => ({
+    get node() {
+      return nodeFor(server);
+    },
+  });
   const use = (ids: readonly string[]) => {
-    const map = new Map(ids.map((server) => [server, { node: nodeFor(server) }]));
+    const map = new Map(ids.map((server) => [server, withNode(server)]));
     const none = new Map<string, { node: string | undefined }>();
     health.setUse({ listing, asked: { websocket: map, resources: map, backups: none, schedules: none } });
   };

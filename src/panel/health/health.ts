@@ -6,6 +6,7 @@ import type { Clock } from '../../domain/time.ts';
 import {
   type Channel,
   NO_SERVER,
+  nodeSockets,
   type Path,
   pathSubject,
   type Subject,
@@ -204,9 +205,12 @@ export class Health {
     this.#happens(next);
   }
 
-  /** Failures of this node's sockets are no longer evidence. */
+  /** This node has another address: how its sockets failed at the earlier one proves nothing. */
   forgetSockets(node: string): void {
-    this.#happens(() => this.#outcomes.forgetSocketFailures(node));
+    this.#happens(() => {
+      this.#outcomes.forgetSocketFailures(node);
+      if (this.outage(nodeSockets(node)) !== undefined) this.#set(nodeSockets(node), undefined);
+    });
   }
 
   stop(): void {

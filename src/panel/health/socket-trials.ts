@@ -23,13 +23,17 @@ export class SocketTrials {
     return this.#trials.get(server);
   }
 
-  /** The server's session tries to connect; `end` rejects if the signal aborts before it has. */
+  /**
+   * The server's session tries to connect; `end` rejects if the signal aborts before it has. An
+   * earlier trial of the server is over: it moved to another node meanwhile.
+   */
   begin(server: string, { subject, isFresh }: SocketTrial, signal: AbortSignal): Trying {
     let ended: () => void = () => undefined;
     const tried = new Promise<void>((resolve) => {
       ended = resolve;
     });
     const trial = { subject, isFresh, ended };
+    this.take(server)();
     this.#trials.set(server, trial);
     const end = untilAborted(tried, signal).finally(() => {
       if (this.#trials.get(server) !== trial) return;

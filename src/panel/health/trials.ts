@@ -135,6 +135,9 @@ export class Trials {
     const before = this.#outcomes.lastSeen(channel, server);
     this.#chose(subject, server);
     await end;
+    // If the server has moved meanwhile, its outcome is about another node.
+    const node = subjectNode(subject);
+    if (node !== undefined && this.#outcomes.asked(channel, server)?.node !== node) return undefined;
     const last = this.#outcomes.lastSeen(channel, server);
     return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
   }

@@ -301,13 +301,20 @@ describe('within 75 s after its end, nothing is left', () => {
     expect(seen.allWellAfterS(100)).toBeLessThanOrEqual(BACK_S);
   });
 
-  it('of a node’s old address, and its sockets don’t go there again', async () => {
-    const faults = [fault('moved', { on: 'socket', node: 'n0', fromMinute: 2, toMinute: 20 })];
-    const seen = await play({ ...LISTED, groups: nodesOf(2, 55, 'auto'), faults }, 9, [dropsAt(2, ['n0'])]);
-    expect(seen.allStreamAfterS(125)).toBeLessThanOrEqual(BACK_S - 5);
-    for (const { streaming, blamed } of seen.looks(120 + BACK_S))
+  it.each([
+    ['a node’s old address', LISTED, 2],
+    ['the old address of a node that no list names', { limit: 240 }, 2],
+    ['the old address of such a node, before it gave any other token', { limit: 240 }, 0.5],
+  ])('of %s, and its sockets don’t go there again', async (_what, setting, minute) => {
+    const faults = [fault('moved', { on: 'socket', node: 'n0', fromMinute: minute, toMinute: 20 })];
+    const groups = nodesOf(2, 55, 'auto');
+    const seen = await play({ ...setting, groups, faults }, minute + 7, [dropsAt(minute, ['n0'])]);
+    const movedS = minute * 60;
+    expect(seen.allStreamAfterS(movedS + 5)).toBeLessThanOrEqual(BACK_S - 5);
+    for (const { streaming, blamed } of seen.looks(movedS + BACK_S))
       expect({ streaming, blamed }).toEqual({ streaming: 110, blamed: [] });
-    const old = seen.world.panel.connects.filter(({ url, at }) => at > 120_000 && url.startsWith('wss://n0'));
+    const { connects } = seen.world.panel;
+    const old = connects.filter(({ url, at }) => at > movedS * 1_000 && url.startsWith('wss://n0'));
     expect(old.length).toBeLessThanOrEqual(65);
     expect(blamedBesides(seen, ['node n0'])).toEqual([]);
   });

@@ -23,6 +23,16 @@ describe("the address of a node's sockets", () => {
     expect([addresses.isCurrent(undefined, FIRST), addresses.isCurrent('node', FIRST)]).toEqual([true, true]);
   });
 
+  it('is the one at which a server of the node streams, unless the panel gave another', () => {
+    const [addresses, other] = [new SocketAddresses(), 'wss://other.example.com/ws'];
+    addresses.streams(undefined, FIRST);
+    addresses.streams('node', FIRST);
+    expect([addresses.isCurrent('node', FIRST), addresses.isCurrent('node', other)]).toEqual([true, false]);
+    expect(addresses.note('node', other)).toBe(true);
+    addresses.streams('node', FIRST);
+    expect([addresses.isCurrent('node', FIRST), addresses.isCurrent('node', other)]).toEqual([false, true]);
+  });
+
   it('is forgotten with its node', () => {
     const addresses = new SocketAddresses();
     addresses.note('node', FIRST);

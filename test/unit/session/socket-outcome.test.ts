@@ -5,7 +5,7 @@ import { machineState } from '../../support/machine-states.ts';
 
 const PROBLEM = { cause: 'node_timeout', detail: 'connecting to the node timed out' } as const;
 const WITHDRAWN: SocketOutcome = { end: 'withdrawn' };
-const WORKS: SocketOutcome = { end: undefined };
+const WORKS: SocketOutcome = { end: undefined, url: 'wss://node/ws' };
 
 it.each<[string, before: MachineState, now: MachineState, SocketOutcome | undefined]>([
   ['the first stats', machineState('opening'), machineState('streaming'), WORKS],

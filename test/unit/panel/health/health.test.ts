@@ -151,6 +151,16 @@ describe('what has an outage', () => {
     expect(withOutage(world)).toEqual([]);
   });
 
+  it('is over when its node has another address', () => {
+    const world = healthOf();
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
+    world.health.forgetSockets('n2');
+    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
+    world.health.forgetSockets('n1');
+    expect(withOutage(world)).toEqual([]);
+  });
+
   it('is found when a server’s node becomes known', () => {
     let node: string | undefined;
     const world = healthOf({ servers: [] });

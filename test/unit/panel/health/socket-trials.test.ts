@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SocketTrials } from '../../../../src/panel/health/socket-trials.ts';
 import { nodeSockets } from '../../../../src/panel/subjects.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 
 const TRIAL = { subject: nodeSockets('n'), isFresh: true };
 
@@ -34,10 +35,22 @@ describe('the trial of a server’s socket', () => {
     const world = trials();
     const scope = new AbortController();
     const { end } = world.trials.begin('a', TRIAL, scope.signal);
-    world.trials.begin('a', { ...TRIAL, isFresh: false }, new AbortController().signal);
     scope.abort(new Error('the trial is over'));
+    world.trials.begin('a', { ...TRIAL, isFresh: false }, new AbortController().signal);
     await expect(end).rejects.toThrow('the trial is over');
     expect([world.over, world.trials.find('a')]).toMatchObject([[], { isFresh: false }]);
+  });
+
+  it('is over when the server tries another node', async () => {
+    const world = trials();
+    const { end } = world.trials.begin('a', TRIAL, new AbortController().signal);
+    const ended = vi.fn<() => void>();
+    void end.then(ended);
+    const other = { ...TRIAL, subject: nodeSockets('m') };
+    world.trials.begin('a', other, new AbortController().signal);
+    await new ManualClock().advance(0);
+    expect(ended).toHaveBeenCalledOnce();
+    expect([world.over, world.trials.find('a')]).toMatchObject([[], other]);
   });
 
   it('that nobody makes ends without anything', () => {

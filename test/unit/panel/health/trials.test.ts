@@ -94,6 +94,17 @@ describe('a trial of a node’s sockets', () => {
     });
   });
 
+  it('proves nothing if its server has moved to another node', async () => {
+    const nodes = new Map(SERVERS.map((server) => [server, 'n1']));
+    const world = healthOf({ nodeFor: (server) => nodes.get(server) });
+    for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
+    await settled(world);
+    nodes.set('d', 'n2');
+    world.socketEnds('d', 'node_connection');
+    await settled(world);
+    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({ blamedAt: undefined, trials: 0 });
+  });
+
   it('is none of the failure that raised the suspicion', () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
