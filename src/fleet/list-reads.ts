@@ -18,7 +18,8 @@ import { schedulesOfServers } from './schedules.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /**
- * How long a server that was added, or is no longer blocked, waits at most until its list is due.
+ * How long a server that is no longer blocked waits at most until its list is due. The list of one
+ * that was added is due that late: its data needs the calls of the first seconds more.
  */
 const LOOK_EVERY_MS = 5_000;
 
@@ -220,7 +221,8 @@ export class ListReads {
   }
 
   #findOrAdd(record: Pick<ServerRecord, 'target'>): Reads {
-    const before = { dueAt: this.#options.clock.now(), eventAt: NEVER };
+    const dueAt = this.#options.clock.now() + LOOK_EVERY_MS;
+    const before = { dueAt, eventAt: NEVER };
     const reads = this.#reads.get(record) ?? { ...before, isFirst: true, failures: 0, listed: undefined };
     this.#reads.set(record, reads);
     return reads;

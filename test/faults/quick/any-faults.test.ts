@@ -297,6 +297,21 @@ it.each<[string, Story]>([
       { minute: 1.01, of: 'key' },
     ),
   ],
+  [
+    'polls at a start in which calls for tokens and the list fail in several ways',
+    story(60, 0, [
+      ['missing', 0, 0.25, 'websocket', 'n0'],
+      ['cut', 0, 0.25, 'websocket'],
+      ['cut', 0, 0.25, 'listing'],
+    ]),
+  ],
+  [
+    'a node with another address, while the list can’t be read',
+    story(60, 0, [
+      ['cut', 0, 2.25, 'listing'],
+      ['moved', 0.25, 2.75, 'socket', 'n0'],
+    ]),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

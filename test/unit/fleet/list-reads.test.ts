@@ -78,13 +78,25 @@ async function flood(indexes: readonly number[], forMs: number, everyMs: number)
 it('reads the lists of all servers one after another, without waiting in between, and that of a new one within seconds', async () => {
   await start(31);
   records = [...records, new ServerRecord(target({ id: 'new' }), { socket: MINUTE, poll: MINUTE })];
-  await clock.advance(5_000);
+  await clock.advance(10_000);
   expect(asked.map(({ server }) => server)).toEqual(['new']);
+});
+
+it('leaves the calls of the first five seconds to the data of servers', async () => {
+  const added = clock.now();
+  await start(1);
+  records = [...records, new ServerRecord(target({ id: 'new' }), { socket: MINUTE, poll: MINUTE })];
+  await clock.advance(0);
+  read();
+  await clock.advance(4_999);
+  expect(asked).toEqual([]);
+  await clock.advance(1);
+  expect(asked.map(({ at }) => at - added)).toEqual([10_000, 10_000]);
 });
 
 it('keeps what was read for two and a half intervals', async () => {
   await start(1);
-  expect(records[0]?.backups?.staleAt).toBe(clock.now() - 5_000 + 2.5 * HOUR);
+  expect(records[0]?.backups?.staleAt).toBe(clock.now() + 2.5 * HOUR);
 });
 
 it('reads the list immediately after a backup ends', async () => {
@@ -278,7 +290,7 @@ it('looks at no other server for a read', async () => {
     return looksAt.length > 10 ? new Promise(() => undefined) : Promise.resolve(NONE);
   };
   read();
-  await clock.advance(0);
+  await clock.advance(5_000);
   expect(looksAt).toHaveLength(11);
   expect((looksAt[10] ?? 0) - (looksAt[0] ?? 0)).toBeLessThan(100);
 });
