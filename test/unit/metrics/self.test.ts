@@ -193,39 +193,6 @@ test('each panel has gauges for its budget, and for what is required and allowed
   ]);
 });
 
-test('an unlimited number of sockets is absent', async () => {
-  panels = [panelReading({ needs: { requiredSockets: 90 } })];
-  expect(await value('required_sockets', { panel: 'main' })).toBe(90);
-  expect(await value('allowed_sockets', { panel: 'main' })).toBeUndefined();
-});
-
-test('the required and allowed file descriptors are shown, but no unknown limit', async () => {
-  let descriptors = { required: 396, allowed: 1_024 };
-  const shown = async () => [
-    await value('required_file_descriptors'),
-    await value('allowed_file_descriptors'),
-  ];
-  expect(await shown()).toEqual([undefined, undefined]);
-  self = new SelfMetrics({ ...options, descriptors: () => descriptors });
-  expect(await shown()).toEqual([396, 1_024]);
-  descriptors = { required: 396, allowed: Number.POSITIVE_INFINITY };
-  expect(await shown()).toEqual([396, undefined]);
-});
-
-test('the addresses of the status page and of each panel are shown, if known', async () => {
-  panels = [panelReading(), panelReading({ name: 'other' })];
-  expect(await value('web_info')).toBeUndefined();
-  const panelUrl = (panel: string) => (panel === 'main' ? 'https://panel.example.com' : undefined);
-  const externalUrl = 'https://games.example.com';
-  self = new SelfMetrics({ ...options, externalUrl, panelUrl });
-  expect(await value('web_info', { external_url: externalUrl })).toBe(1);
-  expect(await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' })).toBe(1);
-  panels = [];
-  expect(
-    await value('panel_info', { panel: 'main', panel_url: 'https://panel.example.com' }),
-  ).toBeUndefined();
-});
-
 test('the last reload of the configuration is shown', async () => {
   const success = 'config_last_reload_successful';
   const time = 'config_last_reload_success_timestamp_seconds';

@@ -133,9 +133,9 @@ describe('a failure', () => {
   it.each<[string, number, CauseCode, Partial<MachineContext>, number]>([
     ['of the moment', 2, 'timeout', {}, backoffMs(2, 0.5)],
     ['that lasts, of a listed server', 5, 'suspended', {}, 57_000],
-    ['that lasts, of an unlisted server, the first time', 1, 'suspended', { target: {} as never }, 57_000],
-    ['that lasts, of an unlisted server', 2, 'suspended', { target: {} as never }, 315_000],
-    ['that lasts, of the key', 5, 'key_refused', { target: {} as never }, 57_000],
+    ['that lasts, of an unlisted server, the first time', 1, 'suspended', { target: {} }, 57_000],
+    ['that lasts, of an unlisted server', 2, 'suspended', { target: {} }, 315_000],
+    ['that lasts, of the key', 5, 'key_refused', { target: {} }, 57_000],
   ])('%s waits: after %d', (_what, failures, cause, changes, delayMs) => {
     expect(retryDelay(failures, failure(cause), context(changes))).toBe(delayMs);
   });

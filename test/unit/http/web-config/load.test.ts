@@ -197,6 +197,12 @@ test.each<[string, string[]]>([
     ],
   ],
   [
+    `tls_server_config: { ${PAIR}, curve_preferences: [X25519] }`,
+    [
+      '1:49: tls_server_config.curve_preferences: not supported, and ignoring it would be less secure: remove it to use the curves of Node.js',
+    ],
+  ],
+  [
     `basic_auth_users: { "a:b": ${HASH} }`,
     [
       '1:21: basic_auth_users: expected a username without a colon, because clients send a colon between username and password',
@@ -210,27 +216,6 @@ test.each<[string, string[]]>([
       .replaceAll(/^web\.yml:/gm, '')
       .split('\n'),
   ).toEqual(expected);
-});
-
-describe('a setting that is not supported and would restrict clients is rejected', () => {
-  const NOT_IGNORED = 'not supported, and ignoring it would be less secure';
-
-  test.each([
-    ['client_allowed_sans', '[a]', `${NOT_IGNORED}: use a CA that signs only the clients of this exporter`],
-    [
-      'cipher_suites',
-      '[TLS_AES_128_GCM_SHA256]',
-      `${NOT_IGNORED}: remove it to use the suites of Node.js with forward secrecy, or set \`min_version: TLS13\``,
-    ],
-    ['curve_preferences', '[X25519]', `${NOT_IGNORED}: remove it to use the curves of Node.js`],
-    ['cert', 'C', 'not supported: name a file with the certificate in `cert_file`'],
-    ['key', 'K', 'not supported: name a file with the private key in `key_file`'],
-    ['client_ca', 'A', 'not supported: name a file with it in `client_ca_file`'],
-  ])('%s', async (key, value, message) => {
-    const { settings, issues } = await parse(`tls_server_config: { ${PAIR}, ${key}: ${value} }`);
-    expect(settings).toBeUndefined();
-    expect(formatIssues(issues)).toBe(`web.yml:1:49: tls_server_config.${key}: ${message}`);
-  });
 });
 
 test.each([
@@ -262,24 +247,8 @@ test.each([
     '1:23: http_server_config.http2: has no effect: clients use HTTP/1.1',
   ],
   [
-    `tls_server_config: { ${PAIR}, prefer_server_cipher_suites: true }`,
-    '1:49: tls_server_config.prefer_server_cipher_suites: has no effect: Node.js chooses the cipher suite',
-  ],
-  [
     'http_server_config: { headers: { X-Frame-Options: sameorigin } }',
     '1:34: http_server_config.headers["X-Frame-Options"]: has no effect: the exporter never allows its pages in frames',
-  ],
-  [
-    `tls_server_config: { ${PAIR}, min_version: TLS10 }`,
-    '1:49: tls_server_config.min_version: versions older than TLS12 are not supported: clients that need them are rejected',
-  ],
-  [
-    `tls_server_config: { ${PAIR}, client_auth_type: RequestClientCert }`,
-    '1:49: tls_server_config.client_auth_type: accepts clients without a certificate; to require one, use RequireAndVerifyClientCert',
-  ],
-  [
-    `tls_server_config: { ${PAIR}, client_auth_type: RequireAnyClientCert }`,
-    '1:49: tls_server_config.client_auth_type: accepts any certificate, including self-signed ones; to verify certificates, use RequireAndVerifyClientCert',
   ],
 ])('%s gives a warning', async (yaml, warning) => {
   const { settings, warnings } = await parse(yaml);
