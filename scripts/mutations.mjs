@@ -392,6 +392,12 @@ export const MUTATIONS = [
     "path === 'websocket' ? limit.pausedUntil(path, server) : AT_ONCE",
     'AT_ONCE',
   ],
+  [
+    "a pause of a server's tokens delays the next",
+    SCHEDULER,
+    ' && this.#limit.tokensPausedUntil(server) <= this.#now',
+    '',
+  ],
   ['two credential calls a minute', RULES, 'TOKEN_CALLS = 2;', 'TOKEN_CALLS = 3;'],
   [
     'what has an outage holds its calls',

@@ -182,6 +182,11 @@ export class RateLimit {
     return Math.max(...pauseScopes(path, server).map((scope) => this.#pauses.get(scope)?.until ?? AT_ONCE));
   }
 
+  /** When the pause of this server's tokens alone is over. */
+  tokensPausedUntil(server: string): number {
+    return this.#pauses.get(tokenPause(server))?.until ?? AT_ONCE;
+  }
+
   /** Did a 429 concern the call, and no response since prove that it is over? */
   isPaused(path: Path, server: string): boolean {
     return this.#pauses.size > 0 && pauseScopes(path, server).some((scope) => this.#pauses.has(scope));

@@ -75,10 +75,14 @@ export class Scheduler {
     this.#calls.isOverbooked = isOverbooked;
   }
 
-  /** Does this server's own limit of credential calls have room for another one? */
+  /**
+   * Does this server's own limit of credential calls, here and on the panel, have room for another
+   * one?
+   */
   hasTokenRoom(server: string): boolean {
     const oldest = this.#history.tokensAt(server).at(-TOKEN_CALLS);
-    return oldest === undefined || oldest + WINDOW_MS <= this.#now;
+    const isFull = oldest !== undefined && oldest + WINDOW_MS > this.#now;
+    return !isFull && this.#limit.tokensPausedUntil(server) <= this.#now;
   }
 
   /** Does this server's own limit delay its next credential call? Not while one is under way. */

@@ -312,6 +312,18 @@ it.each<[string, Story]>([
       ['moved', 0.25, 2.75, 'socket', 'n0'],
     ]),
   ],
+  [
+    'polls after a reload, while the panel’s limits for servers still pause their tokens',
+    story(
+      240,
+      279_453,
+      [
+        ['console limit', 1.5, 5.25, 'websocket'],
+        ['console limit', 0, 3.25, 'websocket'],
+      ],
+      { minute: 5.26, of: 'access' },
+    ),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

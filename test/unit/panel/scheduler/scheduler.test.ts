@@ -448,6 +448,29 @@ describe('the rate', () => {
     expect(world.started().slice(8)).toEqual(['poll', 'token 8']);
   });
 
+  it.each<[string, Path, number | undefined, boolean]>([
+    ['the panel’s limit for that server', 'websocket', 5, true],
+    ['the account’s limit, which delays its polls as well', 'websocket', 60, false],
+    ['the path’s limit, which is a problem of all servers', 'websocket', undefined, false],
+    ['another path’s limit', 'resources', undefined, false],
+  ])(
+    'delays a server’s token during a pause that is due to %s: %s of %s, %s',
+    async (_what, path, limitPerMinute, isDelayed) => {
+      const { clock, limit, scheduler } = scheduled();
+      const state = () => ['a', 'b'].map((one) => [scheduler.hasTokenRoom(one), scheduler.delaysToken(one)]);
+      limit.throttled(path, 'a', { limitPerMinute }, 7_000);
+      expect(state()).toEqual([
+        [!isDelayed, isDelayed],
+        [true, false],
+      ]);
+      await clock.advance(7_000);
+      expect(state()).toEqual([
+        [true, false],
+        [true, false],
+      ]);
+    },
+  );
+
   it('doesn’t delay a server’s token that is under way', async () => {
     const world = scheduled();
     const delays = () => world.scheduler.delaysToken('a');
