@@ -1,6 +1,6 @@
 /** A round of canaries: calls of each kind in use, which together prove whether the panel works. */
 import { CAUSES } from '../../diagnosis/causes.ts';
-import { callSigns } from '../../diagnosis/signs.ts';
+import { callSigns, isUnknownPath } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { Clock } from '../../domain/time.ts';
 import { sleep } from '../../domain/waits.ts';
@@ -34,12 +34,15 @@ export interface RoundOptions {
 
 /** Resolves with the panel's problem if every kind of call failed. */
 export async function round(options: RoundOptions, signal: AbortSignal): Promise<Problem | undefined> {
-  const { clock, isUsed, earlierRounds, isBlamed } = options;
+  const { clock, isUsed, earlierRounds, isBlamed, isKnown } = options;
   const used = CANARIES.filter(isUsed);
   const canaries: Promise<Problem | 'unused' | undefined>[] = [];
+  let list: (typeof canaries)[number] | undefined;
   for (const offset of used.keys()) {
-    const canary = ask(used[(earlierRounds + offset) % used.length] ?? 'listing', options, signal);
+    const path = used[(earlierRounds + offset) % used.length] ?? 'listing';
+    const canary = ask(path, options, signal);
     canaries.push(canary);
+    if (path === 'listing') list = canary;
     const result = await Promise.race([canary, sleep(clock, NEXT_CANARY_MS, signal)]);
     // An earlier round proved that every kind of call is refused, so one refusal is enough now.
     if (isBlamed && typeof result === 'object' && CAUSES[result.cause].scope === 'key') return result;
@@ -48,6 +51,10 @@ export async function round(options: RoundOptions, signal: AbortSignal): Promise
   const problems = results.filter((result) => result !== undefined);
   // A call that proved nothing, such as one with a 429, could have worked.
   if (problems.length < results.length) return undefined;
+  // A panel that worked before may have no such server; without its list, the address is wrong.
+  const ofList = await list;
+  const hasAddress = isKnown && typeof ofList === 'object' && !isUnknownPath(ofList.cause);
+  if (hasAddress && problems.some(({ cause }) => isUnknownPath(cause))) return undefined;
   return problems.find(mayBeOfKey) ?? problems[0];
 }
 

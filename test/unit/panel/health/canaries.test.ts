@@ -163,6 +163,18 @@ describe('a round of canaries', () => {
     expect(world.seen).toEqual([cause]);
   });
 
+  it.each<[string, boolean, CauseCode, CauseCode | undefined]>([
+    ['if it is so with the server list, too', true, 'not_found', 'not_found'],
+    ['not if the server list fails in another way', true, 'timeout', undefined],
+    ['if nothing has worked yet', false, 'timeout', 'timeout'],
+  ])('takes 404 about a server for a failure of the panel %s', async (_what, isKnown, ofList, cause) => {
+    const world = await allBegun({ isKnown });
+    await world.end('listing', ofList, true);
+    await world.end('websocket', 'not_found', true);
+    await world.end('resources', 'panel_down');
+    expect(world.seen).toEqual([cause]);
+  });
+
   it('ends with its signal', async () => {
     const world = begun();
     await world.clock.advance(100);
