@@ -68,7 +68,8 @@ const SUCCESS_LASTS_MS = 120_000;
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, the panel accepted the key since, and none is granted or streams |
  * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there after the last of them; or one, if the other way to the node has an outage |
  *
- * A success of the last two minutes contradicts, except for the panel. A suspect is blamed once its first trial has failed (the
+ * A success of the last two minutes contradicts, except for the panel; a 404 on a path is none, because the panel responds with it
+ * before it asks a node. A suspect is blamed once its first trial has failed (the
  * panel: two), and its outage ends with any success.
  */
 export function blame(cells: Cells, state: BlameState, now: number): BlameState {
@@ -84,7 +85,7 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   const tallies = tallyAll(cells, { ...state, ended });
   for (const [subject, tally] of tallies) {
     if (outages.has(subject) || tally.failed.length === 0) continue;
-    if (subject !== 'panel' && tally.worksAt > now - SUCCESS_LASTS_MS) continue;
+    if (subject !== 'panel' && tally.contradictedAt > now - SUCCESS_LASTS_MS) continue;
     const problem = suspicion(subject, tally, cells, { outages, provenAt: state.provenAt });
     const trialAt = Math.max(now, ended.get(subject)?.nextTrialAt ?? now);
     if (problem !== undefined) outages.set(subject, suspected(problem, now, trialAt));
@@ -196,17 +197,19 @@ interface Failed extends Outcome {
 interface Tally {
   /** The servers that are asked there and not blocked for a reason of their own. */
   asked: number;
-  /** The last success. */
+  /** The last success, and the last that contradicts failures. */
   worksAt: number;
+  contradictedAt: number;
   readonly failed: Failed[];
 }
 
 function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Subject, Tally> {
-  const panel: Tally = { asked: 0, worksAt: provenAt, failed: [] };
+  const panel: Tally = { asked: 0, worksAt: provenAt, contradictedAt: provenAt, failed: [] };
   const tallies = new Map<Subject, Tally>([['panel', panel]]);
   const add = (subject: Subject, node: string | undefined, last: Outcome | undefined, of: keyof Signs) => {
     let tally = tallies.get(subject);
-    if (tally === undefined) tallies.set(subject, (tally = { asked: 0, worksAt: NEVER, failed: [] }));
+    if (tally === undefined)
+      tallies.set(subject, (tally = { asked: 0, worksAt: NEVER, contradictedAt: NEVER, failed: [] }));
     const problem = last?.problem;
     const sign = last?.signs[of];
     const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
@@ -214,8 +217,11 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     if (isBlocked && last?.signs.path !== 'fails') return;
     tally.asked += 1;
     if (isBlocked || last === undefined || sign === undefined) return;
-    if (sign === 'works') tally.worksAt = Math.max(tally.worksAt, workedAt(last));
-    else if (problem !== undefined) tally.failed.push({ ...last, problem, node });
+    if (sign === 'works') {
+      tally.worksAt = Math.max(tally.worksAt, workedAt(last));
+      if (of !== 'path' || last.signs.panel === 'works')
+        tally.contradictedAt = Math.max(tally.contradictedAt, workedAt(last));
+    } else if (problem !== undefined) tally.failed.push({ ...last, problem, node });
   };
   const explainedUntil = (subject: Subject) => ended.get(subject)?.explainsUntil ?? NEVER;
   for (const path of PATHS) {
@@ -235,7 +241,8 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
   }
   for (const [server, { asked, last: own }] of cells.sockets) {
     const consoles = tallies.get('consoles');
-    if (own?.streams === true && consoles !== undefined) consoles.worksAt = Number.POSITIVE_INFINITY;
+    if (own?.streams === true && consoles !== undefined)
+      consoles.worksAt = consoles.contradictedAt = Number.POSITIVE_INFINITY;
     if (asked.node === undefined) continue;
     add(nodeSockets(asked.node), asked.node, lastOf('sockets', server, cells), 'node');
   }
@@ -281,7 +288,10 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outa
   if (tally.failed.length < Math.max(2, needed)) return undefined;
   const failedAt = Math.max(...tally.failed.map(({ at }) => at));
   const works = ({ asked, last }: Cell) =>
-    asked.node !== node && last?.signs.path === 'works' && workedAt(last) > failedAt;
+    asked.node !== node &&
+    last?.signs.path === 'works' &&
+    last.signs.panel === 'works' &&
+    workedAt(last) > failedAt;
   return [...cells[path].values()].some(works) ? newest(tally.failed) : undefined;
 }
 

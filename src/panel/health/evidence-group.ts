@@ -8,7 +8,13 @@ import type { Tally } from './tally.ts';
  * The key of a group of evidence: the node for a path, the path for the panel, the sign (such as
  * `may fail`) for a node, the cause of the denial for the consoles.
  */
-export type Key = string | undefined;
+export type Key = string | symbol | undefined;
+
+/**
+ * The key of a path's successes that contradict no failure of another server: the panel responds
+ * with 404 before it asks a node.
+ */
+export const MISSING = Symbol('missing');
 
 /** The evidence of one server's last outcome about one subject, in its place in its group. */
 export interface Evidence extends Placed {

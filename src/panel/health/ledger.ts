@@ -146,12 +146,12 @@ export class Ledger {
   }
 
   #begins(tally: Tally, now: number): boolean {
-    const { subject, failed, worksAt, outage } = tally;
+    const { subject, failed, contradictedAt, outage } = tally;
     this.#contradicted.delete(tally);
     this.tallies.awaitProof(tally, false);
     if (failed === 0 || outage !== undefined) return false;
-    if (subject !== 'panel' && worksAt > now - SUCCESS_LASTS_MS) {
-      if (Number.isFinite(worksAt)) this.#contradicted.put(tally, worksAt + SUCCESS_LASTS_MS);
+    if (subject !== 'panel' && contradictedAt > now - SUCCESS_LASTS_MS) {
+      if (Number.isFinite(contradictedAt)) this.#contradicted.put(tally, contradictedAt + SUCCESS_LASTS_MS);
       return false;
     }
     const problem = findSuspicion(tally, this.#known);

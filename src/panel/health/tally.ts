@@ -4,7 +4,14 @@ import type { Problem } from '../../domain/problems.ts';
 import { NEVER } from '../../domain/time.ts';
 import { Heap, type Placed, Seat } from '../heap.ts';
 import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
-import { type Evidence, Group, type Key, NewestFailure, type NextEvidence } from './evidence-group.ts';
+import {
+  type Evidence,
+  Group,
+  type Key,
+  MISSING,
+  NewestFailure,
+  type NextEvidence,
+} from './evidence-group.ts';
 import type { Outage } from './outage.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -79,9 +86,15 @@ export class Tally extends NewestFailure implements Placed {
     return this.#working.first?.item.worksAt ?? NEVER;
   }
 
-  /** The last success in any other group. */
+  /** The last success that contradicts failures; infinite while a socket streams. */
+  get contradictedAt(): number {
+    return this.#working.first?.item.key === MISSING ? this.worksAtBeside(MISSING) : this.worksAt;
+  }
+
+  /** The last success that contradicts failures, in any other group. */
   worksAtBeside(key: Key): number {
-    for (const { item: group } of this.#working.inOrder()) if (group.key !== key) return group.worksAt;
+    for (const { item: group } of this.#working.inOrder())
+      if (group.key !== key && group.key !== MISSING) return group.worksAt;
     return NEVER;
   }
 

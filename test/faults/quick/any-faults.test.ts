@@ -109,6 +109,26 @@ const story = (
 
 it.each<[string, Story]>([
   [
+    'the polls of one node, which all fail, while the panel is missing for the others',
+    story(60, 0, [
+      ['error', 3.25, 7, 'resources'],
+      ['missing', 3.75, 4],
+    ]),
+  ],
+  [
+    'a panel that doesn’t know one node’s servers, while its list and its polls fail',
+    story(
+      60,
+      851_409,
+      [
+        ['missing', 2.75, 6.5, 'websocket', 'n2'],
+        ['hang', 4.5, 6.5, 'listing'],
+        ['down', 3.5, 6.5, 'resources'],
+      ],
+      { minute: 6.76, of: 'access' },
+    ),
+  ],
+  [
     'a path that is rarely used, and one whose single failures mean nothing',
     story(120, 16, [['flaky', 2, 5, 'backups']]),
   ],

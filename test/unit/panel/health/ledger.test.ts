@@ -92,6 +92,11 @@ describe('a node’s polls are suspected', () => {
       true,
     ],
     [
+      'not if the panel’s only later response is that another node’s server doesn’t exist, for which it asks no node',
+      [...refused, ['resources', 'b1', 'not_found', 5]],
+      false,
+    ],
+    [
       'not if the panel’s only later response is to a call that started before the failures and waited for its node',
       [...refused, ['resources', 'b1', 'node_unreachable', 5, 20]],
       false,
@@ -154,6 +159,16 @@ describe('a path is suspected', () => {
       false,
     ],
     ['not while a server works there', [...cut, LIST_WORKS, ['resources', 'b2', 'works', 30]], false],
+    [
+      'although a server that doesn’t exist is found missing there',
+      [...cut, LIST_WORKS, ['resources', 'b2', 'not_found', 30]],
+      true,
+    ],
+    [
+      'not while a server works there, although another one is found missing since',
+      [...cut, LIST_WORKS, ['resources', 'b2', 'works', 30], ['resources', 'b3', 'not_found', 20]],
+      false,
+    ],
     [
       'not because servers are refused',
       [...failing('resources', 'a1 a2 b1', 'not_found'), LIST_WORKS],
@@ -236,6 +251,12 @@ describe('an outage', () => {
     record(ledger, [['resources', 'a4', 'works', 0]]);
     expect(ledger.judge(NOW)).toEqual([{ subject, before: BLAMED }]);
     expect(ledger.outages.size).toBe(0);
+  });
+
+  it('of a path ends with the response that a server is missing', () => {
+    const ledger = ledgerOf([], A, { blamed: ['path resources'] });
+    record(ledger, [['resources', 'a4', 'not_found', 0]]);
+    expect(judged(ledger)).toEqual([]);
   });
 
   it('is decided once: nothing follows until something is recorded', () => {

@@ -2,7 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING } from '../../../../src/diagnosis/signs.ts';
 import { NEVER } from '../../../../src/domain/time.ts';
-import { type Evidence, type Key, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
+import {
+  type Evidence,
+  type Key,
+  MISSING,
+  makeEvidence,
+} from '../../../../src/panel/health/evidence-group.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import { Tally } from '../../../../src/panel/health/tally.ts';
 import { nodePolls, pathSubject } from '../../../../src/panel/subjects.ts';
@@ -24,7 +29,7 @@ function outcomeOf({ at, tookMs, proves, streams }: Said): Outcome {
 const evidenceIn = (tally: Tally, said: Said): Evidence =>
   makeEvidence({ ...said, group: tally.group(said.key), outcome: outcomeOf(said) });
 
-const KEYS = ['a', 'b', undefined];
+const KEYS: readonly Key[] = ['a', 'b', undefined, MISSING];
 const anySaid: fc.Arbitrary<Said> = fc.record({
   key: fc.constantFrom<Key>(...KEYS),
   proves: fc.constantFrom('works', 'fails', undefined),
@@ -155,6 +160,8 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
   expect(tally.asked).toBe(all.filter(({ isAsked }) => isAsked).length);
   expect(tally.failed).toBe(counted.length);
   expect(tally.worksAt).toBe(lastOf(worked));
+  const contradicting = worked.filter(({ evidence }) => evidence.group.key !== MISSING);
+  expect(tally.contradictedAt).toBe(lastOf(contradicting));
   expect(tally.failsSince).toBe(firstOf(counted));
   expect(new Set(tally.failing.map(({ key }) => key))).toEqual(
     new Set(counted.map(({ evidence }) => evidence.group.key)),
@@ -169,7 +176,7 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
       findNewest(failed.filter(({ evidence }) => evidence.group.key === key)),
     );
     expect(tally.worksAtBeside(key)).toBe(
-      lastOf(worked.filter(({ evidence }) => evidence.group.key !== key)),
+      lastOf(contradicting.filter(({ evidence }) => evidence.group.key !== key)),
     );
     expect(tally.failedIn(key)).toBe(failed.filter(({ evidence }) => evidence.group.key === key).length);
     expect(tally.isFailing(key)).toBe(counted.some(({ evidence }) => evidence.group.key === key));

@@ -58,6 +58,14 @@ describe('a call', () => {
     expect(counts(nodePolls('a'))).toEqual({ ...NONE, servers: 1 });
   });
 
+  it('that finds a server missing ends the outage of its path, and contradicts no failure', () => {
+    const { tallies, testimony } = setUp();
+    const outcome = outcomeOf(['resources', 'a1', 'not_found', 5]);
+    testimony().call('resources', 'a', outcome);
+    const { worksAt, contradictedAt } = tallies.of(pathSubject('resources'));
+    expect([worksAt, contradictedAt]).toEqual([outcome.startedAt, NEVER]);
+  });
+
   it('for credentials groups denied consoles by cause, and concerns no node', () => {
     const { tallies, counts, testimony } = setUp();
     for (const cause of ['no_console_permission', 'unauthorized'] as const)
