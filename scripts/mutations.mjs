@@ -296,7 +296,8 @@ export const MUTATIONS = [
   ['equals try in random order', CANDIDATES, 'candidate.lot = this.#random();', 'candidate.lot = 0;'],
   ['what is explained does not count', TALLY, 'if (group.isExplained) return;', ''],
   ['an explanation begins and ends', TALLY, 'group.isExplained = this.#isExplained(key);', ''],
-  ['a success of its own node proves nothing', TALLY, 'if (group.key !== key) return', 'return'],
+  ['a success of its own node proves nothing', TALLY, 'if (group.key !== key && group', 'if (group'],
+  ['a 404 contradicts no failure', TALLY, ' && group.key !== MISSING) return', ') return'],
   ['a socket that streams works all the time', OUTCOME, 'if (streams === true) return', 'if (false) return'],
   [
     'a response about a failure is as old as its call',
