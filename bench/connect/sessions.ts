@@ -59,6 +59,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
         Promise.resolve({ token: TOKEN, socketUrl: `${url}/${id}`, lifetimeMs: TOKEN_LIVES_MS }),
       resources: () => Promise.reject(new Error('expected no poll')),
       isCurrent: () => true,
+      tokenOutdated: () => undefined,
       declineTrial: () => undefined,
       reclassify: () => undefined,
       socketEnded: (_server, { end }) => {

@@ -319,6 +319,7 @@ export class ConsoleRun {
         credentials: credentialsFrom(api),
         resources: () => Promise.reject(new Error('expected no poll')),
         isCurrent: () => true,
+        tokenOutdated: ignore,
         socketEnded: ignore,
         declineTrial: ignore,
         reclassify: ignore,

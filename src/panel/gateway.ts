@@ -15,6 +15,7 @@ import { findHold, mayConnect } from './health/holds.ts';
 import type { SocketTrial } from './health/socket-trials.ts';
 import { type Ask, HeldCalls, type PanelCalls } from './held-calls.ts';
 import { NodePolls } from './node-polls.ts';
+import { type DatedToken, OutdatedTokens } from './outdated-tokens.ts';
 import { PanelError } from './panel-error.ts';
 import { PanelLog } from './panel-log.ts';
 import { PanelRate } from './panel-rate.ts';
@@ -77,6 +78,7 @@ export class Gateway {
   readonly #log: PanelLog;
   readonly #rate: PanelRate;
   readonly #addresses = new SocketAddresses();
+  readonly #outdated = new OutdatedTokens();
   readonly #nodePolls: NodePolls;
   readonly #calls: CallMaker;
   readonly #held: HeldCalls;
@@ -242,16 +244,23 @@ export class Gateway {
     this.#scheduler.moved(server);
   }
 
-  /** Does the panel still give this address for the node's sockets, as far as is known? */
-  isCurrent(node: string | undefined, url: string): boolean {
-    return this.#addresses.isCurrent(node, url);
+  /** Does the node still take this token at this address, as far as is known? */
+  isCurrent(node: string | undefined, token: DatedToken & Pick<Credentials, 'socketUrl'>): boolean {
+    return this.#addresses.isCurrent(node, token.socketUrl) && !this.#outdated.has(node, token);
+  }
+
+  /** The server's node refused a token that it may have accepted before. */
+  tokenOutdated(server: string, token: DatedToken): void {
+    const node = this.#health.asked('sockets', server)?.node;
+    const isTrial = this.#health.socketTrial(server) !== undefined;
+    this.#outdated.refused(node, server, token, isTrial);
   }
 
   /** An attempt to stream the server succeeded or failed, or its streaming socket closed. */
   socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
     const node = this.#health.asked('sockets', server)?.node;
     if (end === undefined && url !== undefined) this.#addresses.streams(node, url);
-    const isOutdated = url !== undefined && !this.isCurrent(node, url);
+    const isOutdated = url !== undefined && !this.#addresses.isCurrent(node, url);
     const problem = typeof end === 'object' && !isOutdated ? end : undefined;
     const signs = end === undefined || problem !== undefined ? socketSigns(problem?.cause) : NOTHING;
     const isProof = signs.node !== undefined || this.#health.last('sockets', server)?.streams === true;
@@ -309,6 +318,7 @@ export class Gateway {
     for (const servers of [websocket, resources]) for (const { node } of servers.values()) nodes.add(node);
     this.#scheduler.keepNodes(nodes);
     this.#addresses.keep(nodes);
+    this.#outdated.keep(nodes);
     const ids = new Set<string | undefined>();
     for (const { target } of resources.values()) ids.add(target?.nodeId);
     this.#nodePolls.keepNodes(ids);

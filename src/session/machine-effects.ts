@@ -10,6 +10,7 @@ import {
   type MachineState,
   offeredToken,
   type Timer,
+  type Token,
   unansweredIn,
 } from './machine-model.ts';
 
@@ -20,7 +21,8 @@ export type MachineEffect =
   | { readonly type: 'openSocket'; readonly epoch: number; readonly url: string }
   | { readonly type: 'closeSocket' }
   | { readonly type: 'send'; readonly message: ClientMessage }
-  | { readonly type: 'countReconnect'; readonly reason: ReconnectReason };
+  | { readonly type: 'countReconnect'; readonly reason: ReconnectReason }
+  | { readonly type: 'reportOutdated'; readonly token: Token };
 
 /**
  * After this long without a `stats` frame, one is requested: an offline server sends none on its
@@ -54,6 +56,8 @@ export function listEffects(before: MachineState, after: MachineState): readonly
   const token = offeredToken(after);
   if (token !== undefined && token !== offeredToken(before))
     effects.push({ type: 'send', message: { event: 'auth', token: token.value } });
+  if (before.name === 'authenticating' && after.name === 'fetchingToken')
+    effects.push({ type: 'reportOutdated', token: before.token });
   if (unansweredIn(after) > unansweredIn(before))
     effects.push({ type: 'send', message: { event: 'send stats' } });
   return effects;
@@ -66,6 +70,9 @@ export function listEffects(before: MachineState, after: MachineState): readonly
 function reconnectReason(before: MachineState, after: MachineState): ReconnectReason | undefined {
   if (!hasSocket(before)) return undefined;
   if (isResting(after)) return after.reason === 'no_token' ? undefined : after.reason;
-  if (after.name === 'fetchingToken') return isLive(before) ? 'token_expired' : 'auth_refused';
+  if (after.name === 'fetchingToken') {
+    if (before.name === 'connecting') return undefined;
+    return isLive(before) ? 'token_expired' : 'auth_refused';
+  }
   return after.epoch === before.epoch ? undefined : 'moved';
 }

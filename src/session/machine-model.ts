@@ -10,6 +10,8 @@ import { lastingRefusal } from './lasting-refusal.ts';
 export interface Token {
   readonly value: string;
   readonly socketUrl: string;
+  /** When it arrived. */
+  readonly fetchedAt: number;
   readonly renewAt: number;
   readonly expiresAt: number;
 }

@@ -24,8 +24,8 @@ export interface MachineContext {
   /** Uniform in [0, 1). */
   readonly random: number;
   readonly timeouts: SocketTimeouts;
-  /** Does the panel still give this address of a socket, as far as is known? */
-  readonly isCurrent: (socketUrl: string) => boolean;
+  /** Does the node still take this token at this address, as far as is known? */
+  readonly isCurrent: (token: Token) => boolean;
   readonly target: Pick<ServerTarget, 'node' | 'blocked'>;
 }
 
@@ -65,9 +65,7 @@ export function connectAgain(
   context: MachineContext,
 ): MachineState {
   const isUsable =
-    token !== undefined &&
-    token.expiresAt - context.now > REUSE_MARGIN_MS &&
-    context.isCurrent(token.socketUrl);
+    token !== undefined && token.expiresAt - context.now > REUSE_MARGIN_MS && context.isCurrent(token);
   return isUsable ? connect(state, { token, reused: true }, context) : fetchToken(state, context);
 }
 

@@ -9,6 +9,7 @@ import {
   connectAgain,
   expire,
   fail,
+  fetchToken,
   type LiveState,
   type MachineContext,
   stop,
@@ -56,7 +57,10 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   },
   connecting: {
     // The timeout begins here: the time in line isn't the node's fault.
-    begins: (state, _, { now, timeouts }) => {
+    begins: (state, _, context) => {
+      const { now, timeouts, isCurrent } = context;
+      // While it waited in line, other servers may have shown that the node refuses such tokens.
+      if (state.reused && !isCurrent(state.token)) return fetchToken({ ...state, wokenAt: now }, context);
       return { ...state, connectsAt: now, dueAt: now + timeouts.connectTimeoutMs };
     },
     opened: (state, _, { now, timeouts }) => {

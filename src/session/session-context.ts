@@ -86,7 +86,13 @@ export interface SessionContext {
   readonly random: () => number;
   readonly panel: Pick<
     PanelGateway,
-    'credentials' | 'resources' | 'isCurrent' | 'socketEnded' | 'declineTrial' | 'reclassify'
+    | 'credentials'
+    | 'resources'
+    | 'isCurrent'
+    | 'tokenOutdated'
+    | 'socketEnded'
+    | 'declineTrial'
+    | 'reclassify'
   >;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;

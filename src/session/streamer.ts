@@ -20,6 +20,7 @@ import {
   isTokenRetry,
   type MachineEvent,
   type MachineState,
+  type Token,
   unansweredIn,
 } from './machine-model.ts';
 import type { MachineContext } from './machine-steps.ts';
@@ -195,7 +196,7 @@ export class Streamer implements SocketListener, FrameHandler {
   #machineContext(): MachineContext {
     const { clock, random, settings, panel } = this.#context;
     const { node, target } = this.#record;
-    const isCurrent = (socketUrl: string) => panel.isCurrent(node, socketUrl);
+    const isCurrent = (token: Token) => panel.isCurrent(node, token);
     return { now: clock.now(), random: random(), timeouts: settings, isCurrent, target };
   }
 
@@ -218,6 +219,9 @@ export class Streamer implements SocketListener, FrameHandler {
         break;
       case 'send':
         this.#socket?.send(effect.message);
+        break;
+      case 'reportOutdated':
+        this.#context.panel.tokenOutdated(this.#record.target.id, effect.token);
         break;
       case 'countReconnect':
         this.#context.telemetry.reconnect?.(effect.reason);

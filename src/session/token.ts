@@ -67,5 +67,5 @@ export function toToken(
   const dueAt = now + lifetimeMs * (from + (RENEWAL.to - from) * random);
   const stepMs = lifetimeMs / RENEWAL_STEPS;
   const renewAt = Math.floor(dueAt / stepMs) * stepMs;
-  return { value: token, socketUrl, renewAt, expiresAt: now + lifetimeMs };
+  return { value: token, socketUrl, fetchedAt: now, renewAt, expiresAt: now + lifetimeMs };
 }

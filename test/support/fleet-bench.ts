@@ -121,8 +121,12 @@ export class FakeGateway implements PanelGateway {
     this.neededPerMinute = callsPerMinute;
   }
 
-  isCurrent(_node: string | undefined, url: string): boolean {
-    return !this.outdated.has(url);
+  isCurrent(_node: string | undefined, { socketUrl }: { readonly socketUrl: string }): boolean {
+    return !this.outdated.has(socketUrl);
+  }
+
+  tokenOutdated(server: string): void {
+    this.attempts.push(`${server}: outdated`);
   }
 
   socketEnded(server: string, { end }: SocketAttempt): void {

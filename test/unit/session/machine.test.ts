@@ -27,6 +27,7 @@ const CONTEXT: MachineContext = {
 const token = (value: string, socketUrl = 'wss://node-1/ws', livesMs = 600_000): Token => ({
   value,
   socketUrl,
+  fetchedAt: NOW,
   renewAt: NOW + livesMs * 0.8,
   expiresAt: NOW + livesMs,
 });
@@ -195,9 +196,9 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   },
   'authenticating, old token': {
     ...AUTHENTICATING,
-    'jwtError fixable': 'fetchingToken: count auth_refused',
+    'jwtError fixable': 'fetchingToken: count auth_refused, report living',
     // The node may have got a different token since, so only a new token is conclusive.
-    daemonError: 'fetchingToken: count auth_refused',
+    daemonError: 'fetchingToken: count auth_refused, report living',
   },
   opening: { ...OPENING, silence: NUDGE('opening') },
   'opening, asked twice': {
@@ -249,6 +250,8 @@ function describeEffect(effect: MachineEffect): string | undefined {
       return effect.message.event === 'auth' ? `authenticate ${effect.message.token}` : 'requestStats';
     case 'countReconnect':
       return `count ${effect.reason}`;
+    case 'reportOutdated':
+      return `report ${effect.token.value}`;
     default:
       return undefined;
   }
@@ -413,6 +416,16 @@ describe('a token', () => {
       isCurrent: () => false,
     });
     expect(state.name).toBe('fetchingToken');
+  });
+
+  it('is not used for a connect whose turn comes when the node refuses such tokens by then', () => {
+    const isCurrent = (one: Token) => one !== LIVING;
+    const waits = { ...STATES.connecting, reused: true };
+    const { state, effects } = step(waits, EVENTS.begins, { ...CONTEXT, isCurrent });
+    expect(state).toMatchObject({ name: 'fetchingToken', wokenAt: NOW });
+    // Nothing was opened, and nothing failed.
+    expect(effects.map(({ type }) => type)).toEqual(['closeSocket', 'fetchToken']);
+    expect(after(STATES.connecting, EVENTS.begins, { isCurrent }).state.name).toBe('connecting');
   });
 
   it('that the daemon rejects is not used again', () => {

@@ -16,6 +16,7 @@ const ANSWERED = `Error Event [0f4b5d2c-0000-4000-8000-000000000000]: ${WITHHELD
 const token = (value: string): Token => ({
   value,
   socketUrl: 'wss://node-1/ws',
+  fetchedAt: START,
   renewAt: START + 480_000,
   expiresAt: START + 600_000,
 });
