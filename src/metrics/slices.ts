@@ -13,8 +13,8 @@ export type WalkKind = 'scrape' | 'view';
 const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 
 /**
- * The longest slice of a scrape, in milliseconds: while other work keeps the event loop busy for
- * longer than a slice, as when all sockets reconnect, a scrape takes as much time as that work.
+ * The longest slice of a scrape, in milliseconds: while other work keeps the event loop busy, as
+ * when all sockets reconnect, a scrape takes twice as much time as that work.
  */
 const LONGEST_SLICE_MS = 15;
 
@@ -58,7 +58,7 @@ export class Slices {
       const restedAt = this.#now();
       await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
       const at = this.#now();
-      const fairMs = kind === 'scrape' ? Math.min(LONGEST_SLICE_MS, at - restedAt) : 0;
+      const fairMs = kind === 'scrape' ? Math.min(LONGEST_SLICE_MS, 2 * (at - restedAt)) : 0;
       endsAt = at + Math.max(SLICE_MS[kind], fairMs);
     };
     return {

@@ -10,7 +10,7 @@ import type { Cancel } from '../domain/time.ts';
 export const TURN_MS = 3;
 
 /** The same while a scrape is rendered, which gets nearly all of the time. */
-export const SCRAPED_TURN_MS = 1;
+export const SCRAPED_TURN_MS = 0.25;
 
 /** The event loop, as the pacer needs it. */
 export interface EventLoop {

@@ -61,16 +61,16 @@ describe('connects', () => {
     expect(begun).toEqual(['a0', 'a1']);
   });
 
-  it('take a third of that beside a scrape', () => {
+  it('take a twelfth of that beside a scrape', () => {
     const loop = new FakeLoop();
     const begun: string[] = [];
-    storm(loop, loop.pacer.line(), named('a', 60), begun, 0.25);
+    storm(loop, loop.pacer.line(), named('a', 60), begun, 0.125);
     loop.isScraped = true;
     loop.turn();
-    expect(begun).toHaveLength(SCRAPED_TURN_MS / 0.25);
+    expect(begun).toHaveLength(SCRAPED_TURN_MS / 0.125);
     loop.isScraped = false;
     loop.turn();
-    expect(begun).toHaveLength((SCRAPED_TURN_MS + TURN_MS) / 0.25);
+    expect(begun).toHaveLength((SCRAPED_TURN_MS + TURN_MS) / 0.125);
   });
 
   it('that are canceled never begin, and leave their turn to others', () => {
