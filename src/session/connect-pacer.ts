@@ -2,6 +2,7 @@
 // the event loop for everything else.
 
 import type { Cancel } from '../domain/time.ts';
+import { WaitingLine } from './waiting-line.ts';
 
 /**
  * How long connects begin in one turn of the event loop, in milliseconds. The rest of a handshake
@@ -32,33 +33,7 @@ export const atOnce: InTurn = (begin) => {
 };
 
 /** The waiting connects or calls of one panel, in their order. */
-class Line {
-  readonly #waiting = new Set<{ readonly begin: () => void }>();
-  /** One iterator for all waiters: another one would have to pass all entries that were removed. */
-  #next = this.#waiting.values();
-
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
-  }
-
-  add(begin: () => void): Cancel {
-    const waiter = { begin };
-    this.#waiting.add(waiter);
-    return () => void this.#waiting.delete(waiter);
-  }
-
-  /** Removes the first one; undefined if there is none. */
-  take(): (() => void) | undefined {
-    let { value: first } = this.#next.next();
-    if (first === undefined) {
-      this.#next = this.#waiting.values();
-      ({ value: first } = this.#next.next());
-    }
-    if (first === undefined) return undefined;
-    this.#waiting.delete(first);
-    return first.begin;
-  }
-}
+type Line = WaitingLine<{ readonly begin: () => void }>;
 
 /**
  * One for the whole process. Its lines take turns, so that a storm in one line delays the connects
@@ -67,7 +42,7 @@ class Line {
 export class ConnectPacer {
   readonly #loop: EventLoop;
   /** The lines that aren't empty, the next one first. */
-  readonly #lines = new Set<Line>();
+  readonly #lines = new WaitingLine<Line>();
   #isTurnDue = false;
 
   constructor(loop: EventLoop) {
@@ -79,17 +54,18 @@ export class ConnectPacer {
    * they came.
    */
   line(): InTurn {
-    const line = new Line();
+    const line: Line = new WaitingLine();
     return (begin) => {
-      const leave = line.add(begin);
+      const waiter = { begin };
+      line.add(waiter);
       this.#lines.add(line);
       this.#awaitTurn();
-      return leave;
+      return () => line.leave(waiter);
     };
   }
 
   #awaitTurn(): void {
-    if (this.#isTurnDue || this.#lines.size === 0) return;
+    if (this.#isTurnDue || this.#lines.isEmpty) return;
     this.#isTurnDue = true;
     this.#loop.nextTurn(this.#turn);
   }
@@ -100,7 +76,7 @@ export class ConnectPacer {
     try {
       // At least one per turn: on a slow machine, even one may take longer than this.
       do this.#take()?.();
-      while (this.#lines.size > 0 && this.#loop.now() < endsAt);
+      while (!this.#lines.isEmpty && this.#loop.now() < endsAt);
     } finally {
       this.#awaitTurn();
     }
@@ -108,11 +84,10 @@ export class ConnectPacer {
 
   /** Removes the next connect or call; the lines take turns. */
   #take(): (() => void) | undefined {
-    for (const line of this.#lines) {
-      this.#lines.delete(line);
-      const begin = line.take();
+    for (let line = this.#lines.take(); line !== undefined; line = this.#lines.take()) {
+      const waiter = line.take();
       if (!line.isEmpty) this.#lines.add(line);
-      if (begin !== undefined) return begin;
+      if (waiter !== undefined) return waiter.begin;
     }
     return undefined;
   }

@@ -1,23 +1,28 @@
-// Opens a panel's console sockets in turn, of one daemon's only as many at once as it accepts.
+// Opens a panel's console sockets in turn, one daemon after the other, of each only as many at once
+// as it accepts.
 
 import type { Cancel } from '../domain/time.ts';
 import type { InTurn } from './connect-pacer.ts';
+import { WaitingLine } from './waiting-line.ts';
 
 /** The exporter's share of what the daemon allows: browsers at the same address need the rest. */
 const SHARE = 0.75;
 
 /** The sockets of one daemon. */
 interface Daemon {
-  readonly waiting: Set<Entry>;
-  /** Sockets that have begun to open and whose tokens haven't been accepted yet. */
+  /** Those that it has no room for. */
+  readonly waiting: WaitingLine<Entry>;
+  /** Those that open when the daemon's turn comes. */
+  readonly ready: WaitingLine<Entry>;
+  /** Sockets that have a place and whose tokens haven't been accepted yet. */
   taken: number;
 }
 
 interface Entry {
   readonly begin: () => void;
-  state: 'waiting' | 'begun' | 'over';
-  /** Leaves the panel's line, which the socket enters once the daemon has room. */
-  leaveLine?: Cancel;
+  state: 'waiting' | 'ready' | 'begun' | 'over';
+  /** Leaves the panel's line, if a turn there waits for this socket. */
+  leaveLine?: Cancel | undefined;
 }
 
 /** The console sockets of a panel that have no accepted token yet, by daemon. */
@@ -25,6 +30,8 @@ export class HandshakeRoom {
   readonly #allowed: () => number | undefined;
   readonly #inTurn: InTurn;
   readonly #daemons = new Map<string, Daemon>();
+  /** Daemons with sockets that are ready, the next one first. */
+  readonly #ready = new WaitingLine<Daemon>();
 
   /**
    * `allowed` is how many such sockets a daemon accepts from one address; undefined for any number.
@@ -40,32 +47,64 @@ export class HandshakeRoom {
    */
   enter(url: string, begin: () => void): Cancel {
     const { host } = new URL(url);
-    const daemon = this.#daemons.get(host) ?? { waiting: new Set(), taken: 0 };
+    const daemon = this.#daemons.get(host) ?? {
+      waiting: new WaitingLine(),
+      ready: new WaitingLine(),
+      taken: 0,
+    };
     this.#daemons.set(host, daemon);
     const entry: Entry = { begin, state: 'waiting' };
     daemon.waiting.add(entry);
     this.#fill(host, daemon);
-    return () => {
-      if (entry.state === 'over') return;
-      if (entry.state === 'begun') daemon.taken -= 1;
-      else daemon.waiting.delete(entry);
-      entry.state = 'over';
-      entry.leaveLine?.();
-      this.#fill(host, daemon);
-    };
+    return () => this.#leave(entry, host, daemon);
+  }
+
+  #leave(entry: Entry, host: string, daemon: Daemon): void {
+    if (entry.state === 'over') return;
+    if (entry.state === 'waiting') daemon.waiting.leave(entry);
+    else daemon.taken -= 1;
+    if (entry.state === 'ready') daemon.ready.leave(entry);
+    entry.state = 'over';
+    entry.leaveLine?.();
+    this.#fill(host, daemon);
   }
 
   #fill(host: string, daemon: Daemon): void {
     const allowed = this.#allowed();
     const most = allowed === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(allowed * SHARE));
-    for (const entry of daemon.waiting) {
-      if (daemon.taken >= most) return;
-      daemon.waiting.delete(entry);
+    while (daemon.taken < most) {
+      const entry = daemon.waiting.take();
+      if (entry === undefined) break;
       daemon.taken += 1;
-      entry.state = 'begun';
-      entry.leaveLine = this.#inTurn(entry.begin);
+      entry.state = 'ready';
+      daemon.ready.add(entry);
+      this.#ready.add(daemon);
+      entry.leaveLine = this.#inTurn(() => this.#beginNext(entry));
     }
-    const isEmpty = daemon.taken === 0 && daemon.waiting.size === 0;
+    const isEmpty = daemon.taken === 0 && daemon.waiting.isEmpty;
     if (isEmpty && this.#daemons.get(host) === daemon) this.#daemons.delete(host);
+  }
+
+  /**
+   * Opens the first socket of the daemon whose turn it is: what a daemon refuses one socket tells
+   * what its others need, and that is known before they open.
+   */
+  #beginNext(owner: Entry): void {
+    const next = this.#takeReady();
+    if (next === undefined) return;
+    // The turn was used for it, and the owner has its turn instead.
+    owner.leaveLine = next.leaveLine;
+    next.leaveLine = undefined;
+    next.state = 'begun';
+    next.begin();
+  }
+
+  #takeReady(): Entry | undefined {
+    for (let daemon = this.#ready.take(); daemon !== undefined; daemon = this.#ready.take()) {
+      const entry = daemon.ready.take();
+      if (!daemon.ready.isEmpty) this.#ready.add(daemon);
+      if (entry !== undefined) return entry;
+    }
+    return undefined;
   }
 }

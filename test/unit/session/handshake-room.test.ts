@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Cancel } from '../../../src/domain/time.ts';
-import { atOnce } from '../../../src/session/connect-pacer.ts';
+import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 
 const ONE = 'wss://one.example.com:8080/api/servers/1/ws';
@@ -74,29 +74,77 @@ it("waits for the panel's turn as well, and loses it when it isn't needed any mo
   expect(begun).toBe(1);
 });
 
-it('never has more sockets than places, nor free places while one waits', () => {
+/** The panel's line, as its pacer keeps it: turns that run one by one, and can be left. */
+class Turns {
+  readonly #waiting = new Set<() => void>();
+  readonly inTurn: InTurn = (begin) => {
+    const turn = () => begin();
+    this.#waiting.add(turn);
+    return () => void this.#waiting.delete(turn);
+  };
+
+  /** Runs the next one; returns false if there is none. */
+  run(): boolean {
+    for (const turn of this.#waiting) {
+      this.#waiting.delete(turn);
+      turn();
+      return true;
+    }
+    return false;
+  }
+}
+
+it('daemons take turns, so that the first response of each arrives before most of its sockets open', () => {
+  const turns = new Turns();
+  const room = new HandshakeRoom(() => undefined, turns.inTurn);
+  const begun: string[] = [];
+  for (const [name, url] of [
+    ['a', ONE],
+    ['b', OTHER],
+  ] as const)
+    for (let index = 0; index < 3; index += 1) room.enter(url, () => begun.push(`${name}${index}`));
+  while (turns.run());
+  expect(begun).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2']);
+});
+
+const step = fc.record({
+  what: fc.constantFrom('enter', 'leave', 'turn'),
+  index: fc.nat(20),
+  url: fc.constantFrom(ONE, OTHER),
+});
+
+it('never has more sockets than places, nor free places while one waits and all turns are over', () => {
   fc.assert(
-    fc.property(
-      fc.array(fc.record({ what: fc.constantFrom('enter', 'leave'), index: fc.nat(20) }), { maxLength: 200 }),
-      (steps) => {
-        const room = new HandshakeRoom(() => 4, atOnce);
-        const entries: { isBegun: boolean; isOver: boolean; leave: Cancel }[] = [];
-        for (const { what, index } of steps) {
-          if (what === 'enter') {
-            const entry = { isBegun: false, isOver: false, leave: (() => undefined) as Cancel };
-            entries.push(entry);
-            entry.leave = room.enter(ONE, () => (entry.isBegun = true));
-          } else {
-            const entry = entries[index];
-            if (entry === undefined) continue;
-            entry.isOver = true;
-            entry.leave();
-          }
-          const current = entries.filter(({ isOver }) => !isOver);
-          const open = current.filter(({ isBegun }) => isBegun).length;
-          expect(open).toBe(Math.min(current.length, 3));
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const turns = new Turns();
+      const room = new HandshakeRoom(() => 4, turns.inTurn);
+      const entries: { url: string; isBegun: boolean; isOver: boolean; leave: Cancel }[] = [];
+      const openOf = (one: string) => {
+        const current = entries.filter(({ isOver, url }) => !isOver && url === one);
+        return { asked: current.length, open: current.filter(({ isBegun }) => isBegun).length };
+      };
+      for (const { what, index, url } of steps) {
+        if (what === 'turn') {
+          turns.run();
+        } else if (what === 'enter') {
+          const entry = { url, isBegun: false, isOver: false, leave: (() => undefined) as Cancel };
+          entries.push(entry);
+          entry.leave = room.enter(url, () => (entry.isBegun = true));
+        } else {
+          const entry = entries[index];
+          if (entry === undefined) continue;
+          const wasBegun = entry.isBegun;
+          entry.isOver = true;
+          entry.leave();
+          expect(entry.isBegun).toBe(wasBegun);
         }
-      },
-    ),
+        for (const one of [ONE, OTHER]) expect(openOf(one).open).toBeLessThanOrEqual(3);
+      }
+      while (turns.run());
+      for (const one of [ONE, OTHER]) {
+        const { asked, open } = openOf(one);
+        expect(open).toBe(Math.min(asked, 3));
+      }
+    }),
   );
 });
