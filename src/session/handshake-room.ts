@@ -21,8 +21,6 @@ interface Daemon {
 interface Entry {
   readonly begin: () => void;
   state: 'waiting' | 'ready' | 'begun' | 'over';
-  /** Leaves the panel's line, if a turn there waits for this socket. */
-  leaveLine?: Cancel | undefined;
 }
 
 /** The console sockets of a panel that have no accepted token yet, by daemon. */
@@ -65,7 +63,6 @@ export class HandshakeRoom {
     else daemon.taken -= 1;
     if (entry.state === 'ready') daemon.ready.leave(entry);
     entry.state = 'over';
-    entry.leaveLine?.();
     this.#fill(host, daemon);
   }
 
@@ -79,7 +76,7 @@ export class HandshakeRoom {
       entry.state = 'ready';
       daemon.ready.add(entry);
       this.#ready.add(daemon);
-      entry.leaveLine = this.#inTurn(() => this.#beginNext(entry));
+      this.#inTurn(this.#beginNext);
     }
     const isEmpty = daemon.taken === 0 && daemon.waiting.isEmpty;
     if (isEmpty && this.#daemons.get(host) === daemon) this.#daemons.delete(host);
@@ -87,17 +84,14 @@ export class HandshakeRoom {
 
   /**
    * Opens the first socket of the daemon whose turn it is: what a daemon refuses one socket tells
-   * what its others need, and that is known before they open.
+   * what its others need, and that is known before they open. A socket that left leaves its turn.
    */
-  #beginNext(owner: Entry): void {
+  readonly #beginNext = (): void => {
     const next = this.#takeReady();
     if (next === undefined) return;
-    // The turn was used for it, and the owner has its turn instead.
-    owner.leaveLine = next.leaveLine;
-    next.leaveLine = undefined;
     next.state = 'begun';
     next.begin();
-  }
+  };
 
   #takeReady(): Entry | undefined {
     for (let daemon = this.#ready.take(); daemon !== undefined; daemon = this.#ready.take()) {
