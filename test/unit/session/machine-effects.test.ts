@@ -3,7 +3,13 @@ import { listEffects, listTimers, SILENCE_MS } from '../../../src/session/machin
 import type { MachineState, Token } from '../../../src/session/machine-model.ts';
 import { machineState } from '../../support/machine-states.ts';
 
-const token = (value: string): Token => ({ value, socketUrl: `wss://${value}`, renewAt: 0, expiresAt: 0 });
+const token = (value: string): Token => ({
+  value,
+  socketUrl: `wss://${value}`,
+  fetchedAt: 0,
+  renewAt: 0,
+  expiresAt: 0,
+});
 const [ONE, TWO] = [token('one'), token('two')];
 const at = (epoch: number, of = ONE) => ({ epoch, token: of });
 
@@ -90,7 +96,13 @@ describe('what is to be done', () => {
       'when an old token is rejected',
       machineState('authenticating', at(1)),
       machineState('fetchingToken'),
-      ['closeSocket', 'count auth_refused', 'fetchToken'],
+      ['closeSocket', 'count auth_refused', 'fetchToken', 'reportOutdated'],
+    ],
+    [
+      'when an old token would be rejected, before its socket opens',
+      machineState('connecting', at(1)),
+      machineState('fetchingToken'),
+      ['closeSocket', 'fetchToken'],
     ],
     ['when it stops', streaming, machineState('idle', { epoch: 1 }), ['closeSocket']],
     [

@@ -18,7 +18,13 @@ import {
 } from '../../../src/session/machine-model.ts';
 import { machineState } from '../../support/machine-states.ts';
 
-const token = (value: string): Token => ({ value, socketUrl: 'wss://node/ws', renewAt: 0, expiresAt: 0 });
+const token = (value: string): Token => ({
+  value,
+  socketUrl: 'wss://node/ws',
+  fetchedAt: 0,
+  renewAt: 0,
+  expiresAt: 0,
+});
 const [OWN, NEXT] = [token('own'), token('next')];
 const own = { token: OWN };
 

@@ -28,6 +28,7 @@ const context = (changes: Partial<MachineContext> = {}): MachineContext => ({
 const token = (livesMs: number): Token => ({
   value: 'a.b.c',
   socketUrl: 'wss://node-1/ws',
+  fetchedAt: NOW,
   renewAt: NOW + livesMs / 2,
   expiresAt: NOW + livesMs,
 });
