@@ -297,7 +297,7 @@ export const MUTATIONS = [
   ['what is explained does not count', TALLY, 'if (group.isExplained) return;', ''],
   ['an explanation begins and ends', TALLY, 'group.isExplained = this.#isExplained(key);', ''],
   ['a success of its own node proves nothing', TALLY, 'if (group.key !== key && group', 'if (group'],
-  ['a 404 contradicts no failure', TALLY, ' && group.key !== MISSING) return', ') return'],
+  ['a refusal contradicts no failure', TALLY, ' && group.key !== REFUSALS) return', ') return'],
   ['a socket that streams works all the time', OUTCOME, 'if (streams === true) return', 'if (false) return'],
   [
     'a response about a failure is as old as its call',

@@ -68,8 +68,8 @@ const SUCCESS_LASTS_MS = 120_000;
  * | the account's consoles | three servers (or all, at least two) were denied for the same cause, the panel accepted the key since, and none is granted or streams |
  * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there after the last of them; or one, if the other way to the node has an outage |
  *
- * A success of the last two minutes contradicts, except for the panel; a 404 on a path is none, because the panel responds with it
- * before it asks a node. A suspect is blamed once its first trial has failed (the
+ * A success of the last two minutes contradicts, except for the panel; a refusal of a single server on a path is none, because
+ * the panel refuses it before it asks a node. A suspect is blamed once its first trial has failed (the
  * panel: two), and its outage ends with any success.
  */
 export function blame(cells: Cells, state: BlameState, now: number): BlameState {
@@ -219,7 +219,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     if (isBlocked || last === undefined || sign === undefined) return;
     if (sign === 'works') {
       tally.worksAt = Math.max(tally.worksAt, workedAt(last));
-      if (of !== 'path' || last.signs.panel === 'works')
+      if (of !== 'path' || !isRefusal(last))
         tally.contradictedAt = Math.max(tally.contradictedAt, workedAt(last));
     } else if (problem !== undefined) tally.failed.push({ ...last, problem, node });
   };
@@ -288,10 +288,7 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outa
   if (tally.failed.length < Math.max(2, needed)) return undefined;
   const failedAt = Math.max(...tally.failed.map(({ at }) => at));
   const works = ({ asked, last }: Cell) =>
-    asked.node !== node &&
-    last?.signs.path === 'works' &&
-    last.signs.panel === 'works' &&
-    workedAt(last) > failedAt;
+    asked.node !== node && last?.signs.path === 'works' && !isRefusal(last) && workedAt(last) > failedAt;
   return [...cells[path].values()].some(works) ? newest(tally.failed) : undefined;
 }
 
@@ -322,6 +319,9 @@ function ofConsoles({ asked, failed }: Tally, provenAt: number): Problem | undef
   // A panel that refuses the key denies consoles, too, and may respond to other paths before it checks the key.
   return alike !== undefined && provenAt >= since(alike) ? newest(alike) : undefined;
 }
+
+/** Did the panel refuse this server alone, without asking its node? */
+const isRefusal = ({ problem, signs }: Outcome) => problem !== undefined && signs.node === undefined;
 
 /** Has the path of one of these worked since the first of the failed calls started? */
 function worksSince(others: Iterable<Cell>, failed: readonly Failed[]): boolean {

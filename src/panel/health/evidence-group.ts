@@ -11,10 +11,10 @@ import type { Tally } from './tally.ts';
 export type Key = string | symbol | undefined;
 
 /**
- * The key of a path's successes that contradict no failure of another server: the panel responds
- * with 404 before it asks a node.
+ * The key of a path's refusals of single servers: the panel works as far as it can refuse them,
+ * which contradicts no failure of another server.
  */
-export const MISSING = Symbol('missing');
+export const REFUSALS = Symbol('refusals');
 
 /** The evidence of one server's last outcome about one subject, in its place in its group. */
 export interface Evidence extends Placed {

@@ -39,8 +39,8 @@ export interface Known {
  *   the panel has accepted the key since, and no server is granted its console;
  * - a node's sockets or its polls, if three of its servers (or all) failed in a way that only the
  *   node causes; or if as many, at least two, failed in a way that the panel causes, too, and
- *   another node's server has worked there after the last of them, which a 404 isn't; or if one
- *   failed during an outage of the node's other subject.
+ *   another node's server has worked there after the last of them, which a refusal of a single
+ *   server doesn't prove; or if one failed during an outage of the node's other subject.
  */
 export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();

@@ -8,9 +8,9 @@ import {
   type Evidence,
   Group,
   type Key,
-  MISSING,
   NewestFailure,
   type NextEvidence,
+  REFUSALS,
 } from './evidence-group.ts';
 import type { Outage } from './outage.ts';
 import type { Outcome } from './outcome.ts';
@@ -88,13 +88,13 @@ export class Tally extends NewestFailure implements Placed {
 
   /** The last success that contradicts failures; infinite while a socket streams. */
   get contradictedAt(): number {
-    return this.#working.first?.item.key === MISSING ? this.worksAtBeside(MISSING) : this.worksAt;
+    return this.#working.first?.item.key === REFUSALS ? this.worksAtBeside(REFUSALS) : this.worksAt;
   }
 
   /** The last success that contradicts failures, in any other group. */
   worksAtBeside(key: Key): number {
     for (const { item: group } of this.#working.inOrder())
-      if (group.key !== key && group.key !== MISSING) return group.worksAt;
+      if (group.key !== key && group.key !== REFUSALS) return group.worksAt;
     return NEVER;
   }
 

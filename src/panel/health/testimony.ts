@@ -3,7 +3,7 @@
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/signs.ts';
 import { NEVER } from '../../domain/time.ts';
 import { nodePolls, nodeSockets, type Path, pathSubject, type Subject } from '../subjects.ts';
-import { type Evidence, type Key, MISSING, makeEvidence, type NextEvidence } from './evidence-group.ts';
+import { type Evidence, type Key, makeEvidence, type NextEvidence, REFUSALS } from './evidence-group.ts';
 import type { Outcome } from './outcome.ts';
 import { STREAMS, type Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';
@@ -38,8 +38,9 @@ export class Testimony {
     const isExplained = found?.problem !== undefined && found.at <= this.#facts.explainedUntil(path);
     const last = isExplained && found.signs.path === 'fails' ? undefined : found;
     const ofPath = tallies.of(pathSubject(path));
-    const isMissing = last?.signs.path === 'works' && last.signs.panel !== 'works';
-    const key = isMissing ? MISSING : node;
+    const isRefusal =
+      last?.problem !== undefined && last.signs.path === 'works' && last.signs.node === undefined;
+    const key = isRefusal ? REFUSALS : node;
     this.#ofPath = this.#put(this.#ofPath, proof(ofPath, last, 'path', key, this.#ofPath));
     this.#node(path === 'resources' ? node : undefined, nodePolls, last);
     if (path === 'websocket') {

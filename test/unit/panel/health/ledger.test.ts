@@ -92,9 +92,14 @@ describe('a node’s polls are suspected', () => {
       true,
     ],
     [
-      'not if the panel’s only later response is that another node’s server doesn’t exist, for which it asks no node',
-      [...refused, ['resources', 'b1', 'not_found', 5]],
+      'not if the panel’s only later responses are refusals of single servers, for which it asks no node',
+      [...refused, ['resources', 'b1', 'not_found', 5], ['resources', 'b2', 'suspended', 5]],
       false,
+    ],
+    [
+      'if the panel’s only later response is that another node’s server isn’t on its node',
+      [...refused, ['resources', 'b1', 'server_not_on_node', 5]],
+      true,
     ],
     [
       'not if the panel’s only later response is to a call that started before the failures and waited for its node',
@@ -160,12 +165,12 @@ describe('a path is suspected', () => {
     ],
     ['not while a server works there', [...cut, LIST_WORKS, ['resources', 'b2', 'works', 30]], false],
     [
-      'although a server that doesn’t exist is found missing there',
-      [...cut, LIST_WORKS, ['resources', 'b2', 'not_found', 30]],
+      'although single servers are refused there',
+      [...cut, LIST_WORKS, ['resources', 'b2', 'not_found', 30], ['resources', 'b3', 'suspended', 30]],
       true,
     ],
     [
-      'not while a server works there, although another one is found missing since',
+      'not while a server works there, although another one was refused since',
       [...cut, LIST_WORKS, ['resources', 'b2', 'works', 30], ['resources', 'b3', 'not_found', 20]],
       false,
     ],
@@ -253,7 +258,7 @@ describe('an outage', () => {
     expect(ledger.outages.size).toBe(0);
   });
 
-  it('of a path ends with the response that a server is missing', () => {
+  it('of a path ends with a refusal of a single server', () => {
     const ledger = ledgerOf([], A, { blamed: ['path resources'] });
     record(ledger, [['resources', 'a4', 'not_found', 0]]);
     expect(judged(ledger)).toEqual([]);

@@ -5,8 +5,8 @@ import { NEVER } from '../../../../src/domain/time.ts';
 import {
   type Evidence,
   type Key,
-  MISSING,
   makeEvidence,
+  REFUSALS,
 } from '../../../../src/panel/health/evidence-group.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import { Tally } from '../../../../src/panel/health/tally.ts';
@@ -29,7 +29,7 @@ function outcomeOf({ at, tookMs, proves, streams }: Said): Outcome {
 const evidenceIn = (tally: Tally, said: Said): Evidence =>
   makeEvidence({ ...said, group: tally.group(said.key), outcome: outcomeOf(said) });
 
-const KEYS: readonly Key[] = ['a', 'b', undefined, MISSING];
+const KEYS: readonly Key[] = ['a', 'b', undefined, REFUSALS];
 const anySaid: fc.Arbitrary<Said> = fc.record({
   key: fc.constantFrom<Key>(...KEYS),
   proves: fc.constantFrom('works', 'fails', undefined),
@@ -160,7 +160,7 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
   expect(tally.asked).toBe(all.filter(({ isAsked }) => isAsked).length);
   expect(tally.failed).toBe(counted.length);
   expect(tally.worksAt).toBe(lastOf(worked));
-  const contradicting = worked.filter(({ evidence }) => evidence.group.key !== MISSING);
+  const contradicting = worked.filter(({ evidence }) => evidence.group.key !== REFUSALS);
   expect(tally.contradictedAt).toBe(lastOf(contradicting));
   expect(tally.failsSince).toBe(firstOf(counted));
   expect(new Set(tally.failing.map(({ key }) => key))).toEqual(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CauseCode } from '../../../../src/domain/problems.ts';
 import { NEVER } from '../../../../src/domain/time.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
@@ -58,12 +59,17 @@ describe('a call', () => {
     expect(counts(nodePolls('a'))).toEqual({ ...NONE, servers: 1 });
   });
 
-  it('that finds a server missing ends the outage of its path, and contradicts no failure', () => {
+  it.each<[string, string, CauseCode, boolean]>([
+    ['finds its server missing', 'contradicts no failure', 'not_found', false],
+    ['finds its server suspended', 'contradicts no failure', 'suspended', false],
+    ['shows that the panel asked a node', 'contradicts failures', 'node_unreachable', true],
+  ])('that %s ends the outage of its path, and %s', (_what, _does, cause, contradicts) => {
     const { tallies, testimony } = setUp();
-    const outcome = outcomeOf(['resources', 'a1', 'not_found', 5]);
+    const outcome = outcomeOf(['resources', 'a1', cause, 5]);
     testimony().call('resources', 'a', outcome);
     const { worksAt, contradictedAt } = tallies.of(pathSubject('resources'));
-    expect([worksAt, contradictedAt]).toEqual([outcome.startedAt, NEVER]);
+    expect(worksAt).toBe(outcome.startedAt);
+    expect(contradictedAt).toBe(contradicts ? outcome.startedAt : NEVER);
   });
 
   it('for credentials groups denied consoles by cause, and concerns no node', () => {
