@@ -1,0 +1,19 @@
+// Parts of the status page, each drawn alone in a simulated window.
+import { Window } from 'happy-dom';
+import { type ComponentChild, render } from 'preact';
+import { vi } from 'vitest';
+
+/** Draws a part of the page; stubs globals, which the test has to reset. */
+export function drawPart(part: ComponentChild): HTMLElement {
+  const window = new Window();
+  vi.stubGlobal('document', window.document);
+  const place = document.createElement('div');
+  document.body.append(place);
+  render(part, place);
+  return place;
+}
+
+/** The text of a part of the page. */
+export function textOf(part: ComponentChild): string {
+  return drawPart(part).textContent ?? '';
+}
