@@ -399,6 +399,12 @@ export const MUTATIONS = [
     ' && this.#limit.tokensPausedUntil(server) <= this.#now',
     '',
   ],
+  [
+    'a delayed token is no first attempt',
+    [TOKEN[0], 'session/session'],
+    'isNew && !panel.delaysToken(target.id)',
+    'isNew',
+  ],
   ['two credential calls a minute', RULES, 'TOKEN_CALLS = 2;', 'TOKEN_CALLS = 3;'],
   [
     'what has an outage holds its calls',

@@ -58,6 +58,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
       credentials: ({ id }) =>
         Promise.resolve({ token: TOKEN, socketUrl: `${url}/${id}`, lifetimeMs: TOKEN_LIVES_MS }),
       resources: () => Promise.reject(new Error('expected no poll')),
+      delaysToken: () => false,
       isCurrent: () => true,
       tokenOutdated: () => undefined,
       declineTrial: () => undefined,

@@ -318,6 +318,7 @@ export class ConsoleRun {
       panel: {
         credentials: credentialsFrom(api),
         resources: () => Promise.reject(new Error('expected no poll')),
+        delaysToken: () => false,
         isCurrent: () => true,
         tokenOutdated: ignore,
         socketEnded: ignore,

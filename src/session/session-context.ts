@@ -87,6 +87,7 @@ export interface SessionContext {
   readonly panel: Pick<
     PanelGateway,
     | 'credentials'
+    | 'delaysToken'
     | 'resources'
     | 'isCurrent'
     | 'tokenOutdated'

@@ -20,7 +20,9 @@ export async function requestToken(
   const { clock, random, panel, sockets } = context;
   const state = machine();
   const isRenewal = state.name === 'renewing';
-  const isFirst = sampledAt === undefined && state.epoch === 0 && 'failures' in state && state.failures === 0;
+  const isNew = sampledAt === undefined && state.epoch === 0 && 'failures' in state && state.failures === 0;
+  // A server whose own limit delays its token is polled first, in place of it.
+  const isFirst = isNew && !panel.delaysToken(target.id);
   const deadline = isRenewal ? state.token.expiresAt : neededBy(clock.now(), isFirst);
   try {
     const ask = { deadline, isRetry: () => isTokenRetry(machine()), isRenewal };

@@ -63,6 +63,8 @@ export class FakeGateway implements PanelGateway {
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
     Promise.resolve(RESOURCES);
+  /** Servers whose own limit delays their tokens. */
+  readonly delayed = new Set<string>();
   /** Addresses that the panel no longer gives. */
   readonly outdated = new Set<string>();
   readonly events = new EventEmitter<{ changed: [PanelChange] }>();
@@ -99,8 +101,8 @@ export class FakeGateway implements PanelGateway {
     return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
   }
 
-  delaysToken(): boolean {
-    return false;
+  delaysToken(server: string): boolean {
+    return this.delayed.has(server);
   }
 
   socketTrial(server: string): SocketTrial | undefined {

@@ -344,6 +344,10 @@ it.each<[string, Story]>([
       { minute: 5.26, of: 'access' },
     ),
   ],
+  [
+    'polls after a reload before a server has data, beside tokens that their own limits delay',
+    story(120, 0, [['console limit', 0, 1.75, 'websocket']], { minute: 0.51, of: 'access' }),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

@@ -260,6 +260,12 @@ describe('a call', () => {
     expect(second?.deadline).toBeGreaterThan(clock.now() + 9 * MINUTE);
   });
 
+  it('for the first token has ten minutes if the server’s own limit delays it, because its poll goes before', async () => {
+    panel.delayed.add('s');
+    await start();
+    expect(panel.asks[0]?.deadline).toBeGreaterThan(clock.now() + 9 * MINUTE);
+  });
+
   it('for the next token is needed by the end of the current one', async () => {
     await start();
     const endsAt = clock.now() - 10 + 10 * MINUTE;
