@@ -228,6 +228,7 @@ export const MUTATIONS = [
   ['a trial that proved nothing is no failed one', OUTAGE, '(problem === undefined ? 0 : 1)', '1'],
   ['trials are 15, 30 and 60 s apart', OUTAGE, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
   ['the panel and sockets are tried after 15, then 25 s', OUTAGE, '[15_000, 25_000]', '[15_000, 60_000]'],
+  ['another cause of a path is tried soon', OUTAGE, 'isOther ? 1 : trials', 'trials'],
   ['consoles are tried every five minutes', OUTAGE, '[300_000]', '[30_000]'],
   [
     'a trial comes a gap after the start of the last',

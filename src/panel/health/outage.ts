@@ -67,7 +67,8 @@ export function withTrial(outage: Outage, server: string, now: number): Outage {
 /**
  * The outage after a trial that failed with this problem, or that proved nothing (undefined). It is
  * blamed once enough trials have failed: two of the panel, one of others. The next trial is due one
- * gap after the start of this one.
+ * gap after the start of this one; of a path, the first gap if it failed for another cause than
+ * before, because that may be the cause of the node that was chosen.
  */
 export function blamedIfTrialFailed(
   outage: Outage,
@@ -81,11 +82,12 @@ export function blamedIfTrialFailed(
   const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
   const needed = isRound ? 2 : 1;
   const isBlamed = problem !== undefined && trials >= needed;
+  const isOther = isOfPath(subject) && problem !== undefined && problem.cause !== outage.problem?.cause;
   return {
     ...outage,
     problem: problem ?? outage.problem,
     blamedAt: outage.blamedAt ?? (isBlamed ? now : undefined),
-    trialAt: outage.trial.since + trialGapMs(subject, trials - needed + 1),
+    trialAt: outage.trial.since + trialGapMs(subject, isOther ? 1 : trials - needed + 1),
     trials,
     trial: undefined,
   };
@@ -103,7 +105,11 @@ export function problemOfSubject(subject: Subject, outage: Outage | undefined): 
 
 /** The problem of a subject that a server tried; undefined if something else failed. */
 export function problemOfTrial(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
-  const ofOthers = subject.startsWith('path ') || subject === 'panel' ? signs.path : signs.node;
+  const ofOthers = isOfPath(subject) || subject === 'panel' ? signs.path : signs.node;
   const sign = subject === 'consoles' ? signs.console : ofOthers;
   return sign === 'fails' || sign === 'may fail' ? problem : undefined;
+}
+
+function isOfPath(subject: Subject): boolean {
+  return subject.startsWith('path ');
 }

@@ -348,6 +348,14 @@ it.each<[string, Story]>([
     'polls after a reload before a server has data, beside tokens that their own limits delay',
     story(120, 0, [['console limit', 0, 1.75, 'websocket']], { minute: 0.51, of: 'access' }),
   ],
+  [
+    'a path after its end, although the node whose turn it is to try it fails there by itself',
+    story(240, 0, [
+      ['hang', 0.5, 3.25, 'socket', 'n1'],
+      ['cut', 0.75, 4.75, 'resources'],
+      ['error', 2.25, 6.25, 'resources', 'n1'],
+    ]),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

@@ -68,6 +68,16 @@ describe('an outage', () => {
     expect(again).toMatchObject({ blamedAt: NOW + 7, problem: failure('node_silent'), trials: 2 });
   });
 
+  it.each<[string, Subject, CauseCode, number]>([
+    ['a path that fails for another cause, which may be that of a node', 'path resources', 'panel_error', 15],
+    ['a path that fails for the same cause', 'path resources', 'connection_cut', 60],
+    ['a node’s polls that fail for another cause', 'polls a', 'panel_error', 60],
+  ])('of %s is tried again after its gap', (_what, subject, cause, gapS) => {
+    const before = { ...BLAMED, problem: failure('connection_cut'), trials: 3 };
+    const after = blamedIfTrialFailed(withTrial(before, 'a4', NOW), subject, failure(cause), NOW + 1_000);
+    expect(after.trialAt).toBe(NOW + gapS * 1_000);
+  });
+
   it('of a node’s sockets is tried with new credentials every second time', () => {
     const fresh = trialsOf('sockets a', 'node_connection').map(({ isFresh }) => isFresh);
     expect(fresh).toEqual([false, true, false, true, false]);
