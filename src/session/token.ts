@@ -21,7 +21,7 @@ export async function requestToken(
   const state = machine();
   const isRenewal = state.name === 'renewing';
   const isNew = sampledAt === undefined && state.epoch === 0 && 'failures' in state && state.failures === 0;
-  // If its own limit delays it, the server has asked for tokens before, and may be polled meanwhile.
+  // If its own limit delays it, the server asked for tokens before, and may be polled meanwhile.
   const isFirst = isNew && !panel.delaysToken(target.id);
   const deadline = isRenewal ? state.token.expiresAt : neededBy(clock.now(), isFirst);
   try {
