@@ -11,6 +11,7 @@ import {
   eventFrame,
   FRAME_LIMITS,
   type FrameBudget,
+  type FrameLimits,
   type FrameVerdict,
   MAX_CLIENT_FRAME_BYTES,
   newFrameBudget,
@@ -96,8 +97,8 @@ export class ConsoleConnection {
     this.#ws = ws;
     this.#server = server;
     this.#host = host;
-    this.#budget = newFrameBudget(FRAME_LIMITS, host.clock.now());
-    this.#commandBudget = newFrameBudget(COMMAND_LIMITS, host.clock.now());
+    this.#budget = newFrameBudget(this.#limited(FRAME_LIMITS), host.clock.now());
+    this.#commandBudget = newFrameBudget(this.#limited(COMMAND_LIMITS), host.clock.now());
   }
 
   start(): void {
@@ -248,8 +249,7 @@ export class ConsoleConnection {
         : parseClientFrame(bytes.toString('utf8'));
     if (bytes.length > MAX_CLIENT_FRAME_BYTES) recorder.count('oversizeFrames');
     const event = frame?.event ?? '(unreadable)';
-    const limits = this.#farEnd.throttles ? FRAME_LIMITS : UNLIMITED;
-    const verdict = admitFrame(this.#budget, event, clock.now(), limits);
+    const verdict = admitFrame(this.#budget, event, clock.now(), this.#limited(FRAME_LIMITS));
     this.#budget = verdict.budget;
     const command = verdict.accepted && event === 'send command' ? this.#admitCommand() : undefined;
     const accepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
@@ -261,9 +261,14 @@ export class ConsoleConnection {
     if (accepted) this.#handling = this.#handling.then(() => this.#handle(event, frame.args[0]));
   }
 
+  /** These limits, if the daemon has any. */
+  #limited(limits: FrameLimits): FrameLimits {
+    return this.#farEnd.throttles ? limits : UNLIMITED;
+  }
+
   #admitCommand(): FrameVerdict {
     const { clock } = this.#host;
-    const limits = this.#farEnd.throttles ? COMMAND_LIMITS : UNLIMITED;
+    const limits = this.#limited(COMMAND_LIMITS);
     const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), limits);
     this.#commandBudget = verdict.budget;
     return verdict;

@@ -65,7 +65,7 @@ export const MAX_CLIENT_FRAME_BYTES = 4_096;
 export const CRASHING_BURST = 10;
 
 /** How many frames a node accepts from one socket. */
-interface FrameLimits {
+export interface FrameLimits {
   readonly perSecond: number;
   readonly burst: number;
 }
