@@ -6,7 +6,7 @@ import type { SessionRecord } from '../session/session-context.ts';
 import type { Member } from './members.ts';
 
 /** The facts by which events select members. */
-interface Facts {
+interface MemberFacts {
   readonly id: string;
   readonly node: string | undefined;
   readonly condition: Condition;
@@ -44,7 +44,7 @@ const NOBODY: ReadonlySet<Member> = new Set();
 
 /** The members whose sessions have begun, by server, node, condition and cause. */
 export class MemberIndex {
-  readonly #facts = new Map<SessionRecord, { readonly member: Member; readonly facts: Facts }>();
+  readonly #facts = new Map<SessionRecord, { readonly member: Member; readonly facts: MemberFacts }>();
   readonly #byId = new Map<string, Member>();
   readonly #byNode = new Groups<string>();
   readonly #byCause = new Groups<CauseCode>();
@@ -104,7 +104,7 @@ export class MemberIndex {
     return this.inCondition('polling').size + this.#unpolled.size;
   }
 
-  #become(member: Member, from: Facts | undefined, to: Facts | undefined): void {
+  #become(member: Member, from: MemberFacts | undefined, to: MemberFacts | undefined): void {
     if (to === undefined) this.#facts.delete(member.record);
     else this.#facts.set(member.record, { member, facts: to });
     if (from !== undefined && from.id !== to?.id && this.#byId.get(from.id) === member)
@@ -118,7 +118,7 @@ export class MemberIndex {
   }
 }
 
-function readFacts({ record }: Member): Facts {
+function readFacts({ record }: Member): MemberFacts {
   const { target, node, status } = record;
   return {
     id: target.id,

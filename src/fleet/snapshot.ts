@@ -14,7 +14,7 @@ import { ServerSamples } from './server-samples.ts';
 import { stuckProblem } from './stuck.ts';
 
 /** The parts of a record that a snapshot shows as they are. */
-interface Shown extends Pick<ServerReading, 'target' | 'status' | 'node'> {
+interface ShownRecord extends Pick<ServerReading, 'target' | 'status' | 'node'> {
   readonly consoleLines: number;
   readonly awaitsNotice: boolean;
   readonly backups: BackupsReading | undefined;
@@ -22,7 +22,7 @@ interface Shown extends Pick<ServerReading, 'target' | 'status' | 'node'> {
 }
 
 /** What the record knows at an instant; times are in monotonic milliseconds. */
-interface Facts {
+interface RecordFacts {
   readonly now: number;
   readonly isFresh: boolean;
   /** For how long the server has been in its state. */
@@ -37,7 +37,11 @@ interface Facts {
 }
 
 /** The snapshot of a record; pure. */
-export function takeSnapshot(record: Shown, clock: Pick<Clock, 'toUnixMs'>, facts: Facts): Snapshot {
+export function takeSnapshot(
+  record: ShownRecord,
+  clock: Pick<Clock, 'toUnixMs'>,
+  facts: RecordFacts,
+): Snapshot {
   const { target, status } = record;
   const { now, isFresh, inStateMs, isExpected, samples, power, history, unwantedStops, query } = facts;
   const origin = clock.toUnixMs(0);

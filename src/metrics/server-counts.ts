@@ -7,13 +7,13 @@ import type { Walk } from './slices.ts';
 /**
  * Numbers of servers by panel and by word, which are 0 for every word of every configured panel.
  */
-type Counts = ReadonlyMap<string, Map<string, number>>;
+type CountsByPanel = ReadonlyMap<string, Map<string, number>>;
 
 export interface ServerCounts {
   /** By the state of their sockets. Servers without one are counted by condition only. */
-  readonly sockets: Counts;
+  readonly sockets: CountsByPanel;
   /** By how they are being monitored. */
-  readonly conditions: Counts;
+  readonly conditions: CountsByPanel;
 }
 
 const OPEN_STATES = SOCKET_STATES.filter((state) => state !== 'none');
@@ -24,7 +24,7 @@ const STEP = 100;
 /** Counts the servers of all panels, in the slices of the walk. */
 export async function countServers(fleet: FleetReading, walk: Pick<Walk, 'pause'>): Promise<ServerCounts> {
   const panels = fleet.panels().map(({ name }) => name);
-  const none = (words: readonly string[]): Counts =>
+  const none = (words: readonly string[]): CountsByPanel =>
     new Map(panels.map((panel) => [panel, new Map(words.map((word) => [word, 0]))]));
   const counts = { sockets: none(OPEN_STATES), conditions: none(CONDITIONS) };
   for (const [index, { target, socketState, status }] of fleet.servers().entries()) {

@@ -80,15 +80,15 @@ export class Faults {
 }
 
 /** What a fault may be limited to; a node's list is a call of its node, and of no server. */
-type Place = Pick<CallTarget, 'server' | 'node'>;
+type FaultPlace = Pick<CallTarget, 'server' | 'node'>;
 
 type FaultyServer = Pick<SimulatedServer, 'uuid' | 'node' | 'nodeName'>;
 
-function placeOf(server: FaultyServer): Place {
+function placeOf(server: FaultyServer): FaultPlace {
   return { server: server.uuid, node: nodeName(server) };
 }
 
-function affects(fault: Place, { server, node }: Place): boolean {
+function affects(fault: FaultPlace, { server, node }: FaultPlace): boolean {
   return (
     (fault.server === undefined || fault.server === server) &&
     (fault.node === undefined || fault.node === node)

@@ -8,13 +8,13 @@ import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
 import {
   advance,
+  applyEvent,
   diesNow,
   type GameEvent,
   type GameServer,
   type GameServerTraits,
   type GameUsage,
   reported,
-  step,
 } from './game-server.ts';
 import type { BackupEnd, BackupSpec, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
@@ -162,7 +162,7 @@ export class SimulatedFleet {
     if (event === 'start' && server.conflict === 'suspended') return;
     const now = this.#clock.now();
     const before = server.game;
-    const { server: game, passed } = step(before, event, now, traits);
+    const { server: game, passed } = applyEvent(before, event, now, traits);
     // A server whose disk was full starts with files deleted, as if a person had done that.
     server.game = passed.includes('starting') ? withDisk(game, server.usualDiskBytes) : game;
     if (traits.startFails && passed.includes('starting')) server.startsToFail -= 1;

@@ -144,7 +144,12 @@ const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
 };
 
 /** The server after an event; the same object if the event has no effect in its state. */
-export function step(server: GameServer, event: GameEvent, now: number, traits: GameServerTraits): GameStep {
+export function applyEvent(
+  server: GameServer,
+  event: GameEvent,
+  now: number,
+  traits: GameServerTraits,
+): GameStep {
   return EVENTS[event](server, now, traits);
 }
 

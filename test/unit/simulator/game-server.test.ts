@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   advance,
+  applyEvent,
   diesNow,
   type GameEvent,
   type GameServer,
@@ -9,7 +10,6 @@ import {
   newServer,
   reported,
   runningServer,
-  step,
   usageWhenOff,
 } from '../../../src/simulator/game-server.ts';
 import { PROFILES } from '../../../src/simulator/profiles.ts';
@@ -38,7 +38,7 @@ function play(
   let now = NOW;
   return events.map((event) => {
     if (event === 'due') now = Math.max(now, server.due?.at ?? now);
-    const { server: after, passed } = step(server, event, now, all);
+    const { server: after, passed } = applyEvent(server, event, now, all);
     server = after;
     return passed.join(' ') || '-';
   });
@@ -92,12 +92,12 @@ describe('a server that runs', () => {
 });
 
 it('what is due happens in its time, not before', () => {
-  const { server } = step(RUNNING, 'stop', NOW, TRAITS);
-  expect(step(server, 'due', NOW + 999, TRAITS)).toEqual({ server, passed: [] });
-  expect(step(server, 'due', NOW + 1_000, TRAITS).passed).toEqual(['offline']);
-  const started = step(newServer(7, NOW), 'start', NOW, TRAITS).server;
+  const { server } = applyEvent(RUNNING, 'stop', NOW, TRAITS);
+  expect(applyEvent(server, 'due', NOW + 999, TRAITS)).toEqual({ server, passed: [] });
+  expect(applyEvent(server, 'due', NOW + 1_000, TRAITS).passed).toEqual(['offline']);
+  const started = applyEvent(newServer(7, NOW), 'start', NOW, TRAITS).server;
   expect(started.due?.at).toBe(NOW + 2_000);
-  expect(step(RUNNING, 'crash', NOW, TRAITS).server.due?.at).toBe(NOW + 5_000);
+  expect(applyEvent(RUNNING, 'crash', NOW, TRAITS).server.due?.at).toBe(NOW + 5_000);
 });
 
 describe('the usage', () => {
@@ -105,7 +105,7 @@ describe('the usage', () => {
 
   it('of a server that was never started is its disk, and after a stop also its limit', () => {
     expect(newServer(7, NOW).usage).toEqual({ ...off, diskBytes: 7 });
-    const stopped = step(RUNNING, 'kill', NOW, TRAITS).server;
+    const stopped = applyEvent(RUNNING, 'kill', NOW, TRAITS).server;
     expect(stopped.usage).toEqual({ ...off, diskBytes: 7, memoryLimitBytes: TRAITS.memoryLimitBytes });
     expect(advance(stopped, NOW + 60_000, PROFILES.steady, () => 0.5)).toBe(stopped);
   });
@@ -126,7 +126,7 @@ describe('the usage', () => {
   });
 
   it('of a start begins anew', () => {
-    const { server } = step(step(RUNNING, 'kill', NOW, TRAITS).server, 'start', NOW, TRAITS);
+    const { server } = applyEvent(applyEvent(RUNNING, 'kill', NOW, TRAITS).server, 'start', NOW, TRAITS);
     expect([server.usage.rxBytes, server.usage.uptimeMs, server.startedAt]).toEqual([0, 0, NOW]);
   });
 
@@ -173,7 +173,7 @@ it.each<[number | undefined, GameServer, boolean]>([
   [undefined, RUNNING, false],
   [70_000, RUNNING, true],
   [70_001, RUNNING, false],
-  [1, step(RUNNING, 'stop', NOW, TRAITS).server, false],
+  [1, applyEvent(RUNNING, 'stop', NOW, TRAITS).server, false],
 ])('a run of at most %s ms ends by itself: %#', (crashEveryMs, server, dies) => {
   expect(diesNow(server, NOW, crashEveryMs)).toBe(dies);
 });
