@@ -2,7 +2,7 @@
 
 import type { Clock } from '../domain/time.ts';
 import type { GameUsage } from './game-server.ts';
-import type { Endpoint, TlsFiles } from './listener.ts';
+import type { PortAddress, TlsFiles } from './listener.ts';
 import type { Recorder } from './recorder.ts';
 import type {
   BackupEnd,
@@ -29,7 +29,7 @@ export interface SimulatorOptions extends Partial<SimulatorSettings> {
    * client's sockets use the address at which the client reached the panel. Default: any free port
    * of 127.0.0.1.
    */
-  readonly listen?: readonly Endpoint[];
+  readonly listen?: readonly PortAddress[];
   /** The control endpoint's port. Default 0. */
   readonly controlPort?: number;
   /**

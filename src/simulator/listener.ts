@@ -12,7 +12,7 @@ type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) 
  * Where clients connect: at every address of the machine if `host` is absent, and at any free port
  * if `port` is 0.
  */
-export interface Endpoint {
+export interface PortAddress {
   readonly host?: string | undefined;
   readonly port: number;
 }
@@ -30,14 +30,14 @@ function isEverywhere(host: string | undefined): boolean {
 
 /** Several addresses that serve the same, and can be closed and opened again. */
 export class Listener {
-  readonly #endpoints: readonly Endpoint[];
+  readonly #addresses: readonly PortAddress[];
   readonly #ports: readonly Port[];
   readonly #isSecure: boolean;
 
-  constructor(endpoints: readonly Endpoint[], tls?: TlsFiles) {
-    this.#endpoints = endpoints;
+  constructor(addresses: readonly PortAddress[], tls?: TlsFiles) {
+    this.#addresses = addresses;
     this.#isSecure = tls !== undefined;
-    this.#ports = endpoints.map((endpoint) => new Port(endpoint, tls));
+    this.#ports = addresses.map((address) => new Port(address, tls));
   }
 
   /** Opens the ports; rejects with Node's own error (`code`, `port`) if one is unavailable. */
@@ -57,12 +57,12 @@ export class Listener {
 
   /** Whether clients may reach it by more than one address. */
   get hasManyAddresses(): boolean {
-    return this.#endpoints.length > 1 || isEverywhere(this.#endpoints[0]?.host);
+    return this.#addresses.length > 1 || isEverywhere(this.#addresses[0]?.host);
   }
 
   /** `host:port` of its first address, as in a URL. */
   get authority(): string {
-    const host = this.#endpoints[0]?.host;
+    const host = this.#addresses[0]?.host;
     return this.authorityAt(host === undefined || isEverywhere(host) ? 'localhost' : host);
   }
 
@@ -85,13 +85,13 @@ export class Listener {
 class Port {
   readonly #server: Server;
   readonly #isSecure: boolean;
-  readonly #endpoint: Endpoint;
+  readonly #address: PortAddress;
   readonly #connections = new AcceptedConnections();
   #number: number;
 
-  constructor(endpoint: Endpoint, tls: TlsFiles | undefined) {
-    this.#endpoint = endpoint;
-    this.#number = endpoint.port;
+  constructor(address: PortAddress, tls: TlsFiles | undefined) {
+    this.#address = address;
+    this.#number = address.port;
     this.#isSecure = tls !== undefined;
     this.#server = tls === undefined ? createServer() : createTlsServer(tls);
   }
@@ -111,7 +111,7 @@ class Port {
 
   async reopen(): Promise<void> {
     if (this.#server.listening) return;
-    this.#server.listen({ host: this.#endpoint.host, port: this.#number });
+    this.#server.listen({ host: this.#address.host, port: this.#number });
     await once(this.#server, 'listening');
     this.#number = (this.#server.address() as AddressInfo).port;
   }

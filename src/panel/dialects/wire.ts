@@ -60,7 +60,7 @@ export function swapLimit(value: unknown): Limit | undefined {
 }
 
 /** A higher page count is an error of the panel: no panel lists a million servers. */
-export const MAX_PAGES = 10_000;
+export const MAX_PAGE_COUNT = 10_000;
 
 /** An ISO time in Unix milliseconds. */
 export function instant(value: unknown): number | undefined {

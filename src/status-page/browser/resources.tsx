@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { isOff } from '../../domain/power-states.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
-import { coreLimit, cores, DASH, size, sizeLimit } from '../data/amounts.ts';
+import { coreLimitText, cores, DASH, size, sizeLimitText } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { bar } from './bar.tsx';
 import { SORTS } from './sorting.ts';
@@ -25,7 +25,7 @@ export const RESOURCES: readonly Resource[] = [
     used: 'cpu_usage_cores',
     limit: 'cpu_limit_cores',
     amount: cores,
-    limitText: coreLimit,
+    limitText: coreLimitText,
     isShort: ({ attention }) => attention === 'cpu_saturated',
   },
   {
@@ -33,14 +33,14 @@ export const RESOURCES: readonly Resource[] = [
     used: 'memory_usage_bytes',
     limit: 'memory_limit_bytes',
     amount: size,
-    limitText: (limit) => `${sizeLimit(limit)} memory`,
+    limitText: (limit) => `${sizeLimitText(limit)} memory`,
   },
   {
     name: 'disk',
     used: 'disk_usage_bytes',
     limit: 'disk_limit_bytes',
     amount: size,
-    limitText: (limit) => `${sizeLimit(limit)} disk`,
+    limitText: (limit) => `${sizeLimitText(limit)} disk`,
     isShort: ({ disk_usage_bytes: used = 0, disk_limit_bytes: limit = Infinity }) =>
       used >= SATURATED_FROM * limit,
   },

@@ -10,7 +10,7 @@ export function size(bytes: number): string {
 }
 
 /** A limit of memory or disk, from bytes; most are whole numbers. */
-export function sizeLimit(bytes: number): string {
+export function sizeLimitText(bytes: number): string {
   const [amount, unit] = size(bytes).split(' ');
   return `${Number(amount)} ${unit}`;
 }
@@ -40,7 +40,7 @@ export function cores(amount: number): string {
 }
 
 /** A limit of CPU; most are whole numbers. */
-export function coreLimit(amount: number): string {
+export function coreLimitText(amount: number): string {
   return `${Number(amount.toFixed(2))} ${amount === 1 ? 'core' : 'cores'}`;
 }
 

@@ -31,7 +31,7 @@ import {
   type Fields,
   instant,
   limit,
-  MAX_PAGES,
+  MAX_PAGE_COUNT,
   swapLimit,
   valueIn,
 } from '../wire.ts';
@@ -53,7 +53,7 @@ function pageEntries<T>(
     .map((entry) => decode(asFields(entry) ?? {}))
     .filter((entry) => entry !== undefined);
   const pages = typeof total === 'number' && total > 0 ? Math.ceil(total / requested) : 1;
-  return { usable, badEntries: data.length - usable.length, totalPages: Math.min(pages, MAX_PAGES) };
+  return { usable, badEntries: data.length - usable.length, totalPages: Math.min(pages, MAX_PAGE_COUNT) };
 }
 
 /**

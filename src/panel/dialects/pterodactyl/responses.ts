@@ -27,7 +27,7 @@ import {
   type Fields,
   instant,
   limit,
-  MAX_PAGES,
+  MAX_PAGE_COUNT,
   swapLimit,
   valueIn,
 } from '../wire.ts';
@@ -58,7 +58,7 @@ export function pageEntries<T>(
     usable,
     badEntries: data.length - usable.length,
     /** 1 if the list reports none. */
-    totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGES) : 1,
+    totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGE_COUNT) : 1,
   };
 }
 

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { coreLimit, cores, rate, size, sizeLimit, span } from '../../../../src/status-page/data/amounts.ts';
+import {
+  coreLimitText,
+  cores,
+  rate,
+  size,
+  sizeLimitText,
+  span,
+} from '../../../../src/status-page/data/amounts.ts';
 
 describe('formatted numbers', () => {
   it.each([
@@ -36,9 +43,13 @@ describe('formatted numbers', () => {
     [40_960, '40 GiB'],
     [102_400, '100 GiB'],
     [1_075, '1.05 GiB'],
-  ])('show a limit of %d MiB as %s', (value, text) => expect(sizeLimit(value * 2 ** 20)).toBe(text));
+  ])('show a limit of %d MiB as %s', (value, text) => expect(sizeLimitText(value * 2 ** 20)).toBe(text));
 
   it('show cores', () => {
-    expect([cores(1.53), coreLimit(1), coreLimit(1.5)]).toEqual(['1.53 cores', '1 core', '1.5 cores']);
+    expect([cores(1.53), coreLimitText(1), coreLimitText(1.5)]).toEqual([
+      '1.53 cores',
+      '1 core',
+      '1.5 cores',
+    ]);
   });
 });
