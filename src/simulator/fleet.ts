@@ -1,8 +1,8 @@
-// Runs the simulated game servers: power actions, statistics, console output and backups.
+// Runs the game servers of a simulation.
 
-import { randomUUID } from 'node:crypto';
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import { MIB } from '../domain/units.ts';
+import { endBackup, scheduledEnd } from './backups.ts';
 import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
@@ -16,46 +16,10 @@ import {
   type GameUsage,
   reported,
 } from './game-server.ts';
-import type { BackupEnd, BackupSpec, ExitState, GameState, ServerSpec } from './schema.ts';
+import type { BackupEnd, ExitState, GameState, ServerSpec } from './schema.ts';
 import { createServer, gameTraits, type SimulatedServer } from './server.ts';
 import type { SimulatorSettings } from './settings.ts';
-
-/**
- * The maximum length of a backup list: real panels keep as many backups as the server's limit, plus
- * every failed one.
- */
-const MAX_LISTED = 50;
-
-const SOME_CHECKSUM = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
-const SOME_BYTES = 734_003_200;
-
-/**
- * Adds a backup that completed at this Unix time in milliseconds to a server's list, and returns
- * the argument of the node's event.
- */
-export function endBackup(
-  backups: BackupSpec[],
-  { is_successful, bytes }: BackupEnd,
-  unixMs: number,
-): string {
-  // Panels write whole seconds and a numeric offset.
-  const completed_at = new Date(unixMs).toISOString().replace(/\.\d+Z$/, '+00:00');
-  backups.push({ is_successful, completed_at, bytes });
-  if (backups.length > MAX_LISTED) backups.shift();
-  return JSON.stringify({
-    checksum: is_successful ? SOME_CHECKSUM : '',
-    checksum_type: 'sha1',
-    file_size: bytes,
-    is_successful,
-    uuid: randomUUID(),
-  });
-}
-
-/** The result of a scheduled backup at this instant: every third one fails. */
-export function scheduledEnd(now: number, everyMs: number): BackupEnd {
-  const isSuccessful = Math.floor(now / everyMs) % 3 !== 2;
-  return { is_successful: isSuccessful, bytes: isSuccessful ? SOME_BYTES : 0 };
-}
+import { Ticker } from './ticker.ts';
 
 /** The exit state of a container that fails to start. */
 const FAILED_START: ExitState = { code: 1 };
@@ -305,69 +269,4 @@ function withDisk(game: GameServer, diskBytes: number): GameServer {
 function cancelAll(server: SimulatedServer): void {
   server.cancelDue();
   server.cancelDaemon();
-}
-
-const SLICES = 20;
-const SHORTEST_SLICE_MS = 5;
-
-/**
- * Visits every item once per interval with one timer, spread over the interval to distribute the
- * load.
- */
-export class Ticker<Item> {
-  readonly intervalMs: number;
-  readonly #clock: Clock;
-  readonly #visit: (item: Item) => void;
-  readonly #afterSlice: (sliceMs: number) => void;
-  readonly #slices: Set<Item>[];
-  readonly #sliceMs: number;
-  #added = 0;
-  #next = 0;
-  #dueAt = 0;
-  #cancel: Cancel = () => undefined;
-
-  constructor(
-    clock: Clock,
-    intervalMs: number,
-    visit: (item: Item) => void,
-    afterSlice: (sliceMs: number) => void,
-  ) {
-    this.intervalMs = intervalMs;
-    this.#clock = clock;
-    this.#visit = visit;
-    this.#afterSlice = afterSlice;
-    const slices = Math.max(1, Math.min(SLICES, Math.floor(intervalMs / SHORTEST_SLICE_MS)));
-    this.#slices = Array.from({ length: slices }, () => new Set());
-    this.#sliceMs = intervalMs / slices;
-  }
-
-  add(item: Item): void {
-    this.#slices[this.#added++ % this.#slices.length]?.add(item);
-  }
-
-  remove(item: Item): void {
-    for (const slice of this.#slices) slice.delete(item);
-  }
-
-  start(): void {
-    this.#dueAt = this.#clock.now() + this.#sliceMs;
-    this.#arm();
-  }
-
-  stop(): void {
-    this.#cancel();
-  }
-
-  #arm(): void {
-    this.#cancel = this.#clock.schedule(this.#dueAt - this.#clock.now(), () => this.#run());
-  }
-
-  #run(): void {
-    for (const item of this.#slices[this.#next] ?? []) this.#visit(item);
-    this.#next = (this.#next + 1) % this.#slices.length;
-    this.#afterSlice(this.#sliceMs);
-    // Keeps the average pace; a process that was suspended doesn't catch up on whole intervals.
-    this.#dueAt = Math.max(this.#dueAt + this.#sliceMs, this.#clock.now() - this.intervalMs);
-    this.#arm();
-  }
 }
