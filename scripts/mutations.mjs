@@ -129,7 +129,7 @@ export const MUTATIONS = [
   [
     'a path needs three failures',
     SUSPICION,
-    'if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;',
+    'if (failed < Math.min(SERVERS_NEEDED, counted)) return undefined;',
     '',
   ],
   ['a path needs two servers', SUSPICION, 'failed >= 2 && (', '('],
@@ -137,7 +137,7 @@ export const MUTATIONS = [
   [
     'all servers of a path suffice, on one node, too',
     SUSPICION,
-    '(isOfNodes || failed === asked)',
+    '(isOfNodes || failed === counted)',
     'isOfNodes',
   ],
   ['a path proves nothing against itself', SUSPICION, 'path !== but && ', ''],
@@ -161,7 +161,7 @@ export const MUTATIONS = [
     "channel === 'sockets' ? 'websocket' : channel",
     'channel',
   ],
-  ['consoles need two servers', SUSPICION, 'Math.max(2, Math.min(SERVERS_NEEDED, tally.asked))', '1'],
+  ['consoles need two servers', SUSPICION, 'Math.max(2, Math.min(SERVERS_NEEDED, tally.counted))', '1'],
   [
     'consoles need a panel that has accepted the key since',
     SUSPICION,

@@ -21,16 +21,16 @@ export interface Evidence extends Placed {
   group: Group;
   outcome: Outcome;
   proves: 'works' | 'fails' | undefined;
-  /** Counts as asked there: it isn't blocked for a reason of its own. */
-  isAsked: boolean;
+  /** The server is one of those with which failures are compared (`Tally.counted`). */
+  isCounted: boolean;
 }
 
 /** What a server's evidence becomes. */
 export type NextEvidence = Readonly<Omit<Evidence, 'place'>>;
 
 /** Evidence that isn't counted yet. */
-export function makeEvidence({ group, outcome, proves, isAsked }: NextEvidence): Evidence {
-  return { group, outcome, proves, isAsked, place: -1 };
+export function makeEvidence({ group, outcome, proves, isCounted }: NextEvidence): Evidence {
+  return { group, outcome, proves, isCounted, place: -1 };
 }
 
 /**

@@ -57,7 +57,7 @@ function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem 
   const isSockets = tally.channel === 'sockets';
   // If the node's other subject has an outage, the next failure has the same reason.
   if (isBlamed(isSockets ? nodePolls(node) : nodeSockets(node))) return tally.newestProblem();
-  const needed = Math.min(SERVERS_NEEDED, tally.asked);
+  const needed = Math.min(SERVERS_NEEDED, tally.counted);
   if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
     return tally.newestProblemIn(tally.group('fails'));
   if (tally.failed < Math.max(2, needed)) return undefined;
@@ -67,16 +67,16 @@ function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem 
 }
 
 function ofPath(tally: Tally, known: Known): Problem | undefined {
-  const { failingGroups, failed, asked, channel } = tally;
-  if (failed < Math.min(SERVERS_NEEDED, asked)) return undefined;
+  const { failingGroups, failed, counted, channel } = tally;
+  if (failed < Math.min(SERVERS_NEEDED, counted)) return undefined;
   const isOfNodes = failingGroups >= 2 || tally.isFailing(undefined);
-  const isOfSeveral = failed >= 2 && (isOfNodes || failed === asked);
+  const isOfSeveral = failed >= 2 && (isOfNodes || failed === counted);
   if (!isOfSeveral && channel !== 'listing') return undefined;
   return worksSince(known, tally.failsSince, channel) ? tally.newestProblem() : undefined;
 }
 
 function ofConsoles(tally: Tally, { provenAt }: Known): Problem | undefined {
-  const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.asked));
+  const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.counted));
   // Of several causes that are frequent enough, the one that began first.
   let first: Group | undefined;
   for (const group of tally.failing) {

@@ -32,12 +32,14 @@ export class Tally extends NewestFailure implements Placed {
   /** Groups with failures that aren't explained by something else. */
   readonly #failing = new Heap<Group>();
   readonly #isExplained: (key: Key) => boolean;
-  /**
-   * The servers on the subject's channel, the unblocked ones among them, and the unexplained
-   * failures.
-   */
+  /** The number of servers on the subject's channel. */
   servers = 0;
-  asked = 0;
+  /**
+   * The number of those servers with which failures are compared: one that is blocked for a reason
+   * of its own proves nothing about the subject, unless the path fails, which may be the reason.
+   */
+  counted = 0;
+  /** The number of failures that nothing else explains. */
   failed = 0;
   /** Its evidence changed since it was last decided. */
   isTouched = false;
@@ -109,10 +111,10 @@ export class Tally extends NewestFailure implements Placed {
   }
 
   add(evidence: Evidence): void {
-    const { group, isAsked, proves } = evidence;
+    const { group, isCounted, proves } = evidence;
     this.servers += 1;
     group.servers += 1;
-    if (isAsked) this.asked += 1;
+    if (isCounted) this.counted += 1;
     if (proves === 'works') this.#works(evidence);
     else if (proves === 'fails') this.#fails(evidence);
   }
@@ -124,12 +126,12 @@ export class Tally extends NewestFailure implements Placed {
 
   /** Like removing the evidence and adding the next, but in place if only the outcome differs. */
   change(evidence: Evidence, next: NextEvidence): void {
-    const { group: before, proves, isAsked } = evidence;
-    const isInPlace = next.group === before && next.proves === proves && next.isAsked === isAsked;
+    const { group: before, proves, isCounted } = evidence;
+    const isInPlace = next.group === before && next.proves === proves && next.isCounted === isCounted;
     if (!isInPlace) this.#takeOut(evidence);
     evidence.group = next.group;
     evidence.proves = next.proves;
-    evidence.isAsked = next.isAsked;
+    evidence.isCounted = next.isCounted;
     evidence.outcome = next.outcome;
     if (!isInPlace) {
       this.add(evidence);
@@ -163,10 +165,10 @@ export class Tally extends NewestFailure implements Placed {
   }
 
   #takeOut(evidence: Evidence): void {
-    const { group, isAsked, proves } = evidence;
+    const { group, isCounted, proves } = evidence;
     this.servers -= 1;
     group.servers -= 1;
-    if (isAsked) this.asked -= 1;
+    if (isCounted) this.counted -= 1;
     if (proves === 'works') {
       group.deleteSuccess(evidence);
       this.#worked(group);
@@ -201,11 +203,11 @@ export class Tally extends NewestFailure implements Placed {
     if (group === undefined) return;
     group.isExplained = this.#isExplained(key);
     if (group.failed === 0) return;
-    const isCounted = this.#failing.has(group);
-    if (isCounted && group.isExplained) {
+    const isFailing = this.#failing.has(group);
+    if (isFailing && group.isExplained) {
       this.#failing.delete(group);
       this.failed -= group.failed;
-    } else if (!isCounted && !group.isExplained) {
+    } else if (!isFailing && !group.isExplained) {
       this.#failing.put(group, group.failsSince);
       this.failed += group.failed;
     }

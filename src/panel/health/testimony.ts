@@ -60,7 +60,7 @@ export class Testimony {
     const group = tallies.of('panel').group(path);
     this.#ofPanel = this.#put(
       this.#ofPanel,
-      mayBePanels ? { group, outcome: last, proves: 'fails', isAsked: true } : undefined,
+      mayBePanels ? { group, outcome: last, proves: 'fails', isCounted: true } : undefined,
     );
   }
 
@@ -71,7 +71,7 @@ export class Testimony {
     const group = this.#facts.tallies.of('consoles').group(STREAMS);
     this.#ofConsoles = this.#put(
       this.#ofConsoles,
-      granted && { group, outcome: granted, proves: 'works', isAsked: false },
+      granted && { group, outcome: granted, proves: 'works', isCounted: false },
     );
   }
 
@@ -117,8 +117,8 @@ function proof(
   const sign = signs[of];
   const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
   // A failure that the path may cause isn't a reason of the server's own.
-  const isAsked = !isBlocked || signs.path === 'fails';
+  const isCounted = !isBlocked || signs.path === 'fails';
   const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
   const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
-  return { group: tally.group(key, before?.group), outcome, proves, isAsked };
+  return { group: tally.group(key, before?.group), outcome, proves, isCounted };
 }

@@ -10,7 +10,7 @@ const makeGroup = (): Group => new Tally(nodePolls('a')).group('fails');
 /** One server's evidence, of a call that took a second. */
 function evidence(group: Group, at: number, streams = false): Evidence {
   const outcome = { startedAt: at - 1, at, problem: undefined, signs: NOTHING, streams };
-  return makeEvidence({ group, outcome, proves: undefined, isAsked: true });
+  return makeEvidence({ group, outcome, proves: undefined, isCounted: true });
 }
 
 describe('a group without evidence', () => {

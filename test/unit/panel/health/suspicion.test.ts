@@ -21,7 +21,7 @@ function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subj
   for (const [about, key, proves, at] of said) {
     const problem = proves === 'fails' ? ({ cause: 'timeout', detail: `at ${at}` } as const) : undefined;
     const outcome = { startedAt: at, at, problem, signs: NOTHING };
-    tallies.put(makeEvidence({ group: tallies.of(about).group(key), outcome, proves, isAsked: true }));
+    tallies.put(makeEvidence({ group: tallies.of(about).group(key), outcome, proves, isCounted: true }));
   }
   const provenAt = tallies.of('panel').worksAt;
   const found = findSuspicion(tallies.of(subject), { find: tallies.find, isBlamed, provenAt });

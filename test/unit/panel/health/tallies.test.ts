@@ -7,7 +7,7 @@ import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../s
 function evidence(tallies: Tallies, subject: Subject, key: string, proves: Evidence['proves']): Evidence {
   const problem = proves === 'fails' ? ({ cause: 'timeout', detail: 'late' } as const) : undefined;
   const outcome = { startedAt: 1, at: 2, problem, signs: NOTHING };
-  return makeEvidence({ group: tallies.of(subject).group(key), outcome, proves, isAsked: true });
+  return makeEvidence({ group: tallies.of(subject).group(key), outcome, proves, isCounted: true });
 }
 
 function decideAll({ touched }: Tallies): void {

@@ -15,7 +15,7 @@ import { nodePolls, pathSubject } from '../../../../src/panel/subjects.ts';
 interface Said {
   readonly key: Key;
   readonly proves: Evidence['proves'];
-  readonly isAsked: boolean;
+  readonly isCounted: boolean;
   readonly at: number;
   readonly tookMs: number;
   readonly streams: boolean;
@@ -33,7 +33,7 @@ const KEYS: readonly Key[] = ['a', 'b', undefined, REFUSALS];
 const anySaid: fc.Arbitrary<Said> = fc.record({
   key: fc.constantFrom<Key>(...KEYS),
   proves: fc.constantFrom('works', 'fails', undefined),
-  isAsked: fc.boolean(),
+  isCounted: fc.boolean(),
   at: fc.nat(50),
   tookMs: fc.nat(20),
   streams: fc.boolean(),
@@ -70,7 +70,7 @@ function wipedOf(one: Counted, wiped: Wiped): Counted {
 }
 
 /** Evidence, and what it proves by now. */
-interface Counted extends Pick<Evidence, 'proves' | 'isAsked'> {
+interface Counted extends Pick<Evidence, 'proves' | 'isCounted'> {
   readonly evidence: Evidence;
 }
 
@@ -110,20 +110,20 @@ describe('a tally', () => {
 
   it('that dropped a failure may still remove its evidence', () => {
     const tally = new Tally('panel');
-    const said: Said = { key: undefined, proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
+    const said: Said = { key: undefined, proves: 'fails', isCounted: true, at: 5, tookMs: 1, streams: false };
     const evidence = evidenceIn(tally, said);
     tally.add(evidence);
     tally.drop(evidence);
     tally.drop(evidence);
     expect([tally.failed, tally.failsSince, tally.servers]).toEqual([0, Number.POSITIVE_INFINITY, 1]);
     tally.remove(evidence);
-    expect([tally.failed, tally.servers, tally.asked]).toEqual([0, 0, 0]);
+    expect([tally.failed, tally.servers, tally.counted]).toEqual([0, 0, 0]);
   });
 
   it('doesn’t count a failure that something else explains, nor its end', () => {
     let isExplained = true;
     const tally = new Tally(pathSubject('resources'), () => isExplained);
-    const said: Said = { key: 'a', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
+    const said: Said = { key: 'a', proves: 'fails', isCounted: true, at: 5, tookMs: 1, streams: false };
     const [one, other] = [evidenceIn(tally, said), evidenceIn(tally, said)];
     for (const evidence of [one, other]) tally.add(evidence);
     tally.remove(one);
@@ -135,7 +135,7 @@ describe('a tally', () => {
 
   it('takes the problem of the failure that ended last', () => {
     const tally = new Tally(nodePolls('a'));
-    const said: Said = { key: 'fails', proves: 'fails', isAsked: true, at: 5, tookMs: 1, streams: false };
+    const said: Said = { key: 'fails', proves: 'fails', isCounted: true, at: 5, tookMs: 1, streams: false };
     for (const at of [3, 9, 5]) tally.add(evidenceIn(tally, { ...said, at }));
     expect(tally.newestProblem()?.detail).toBe('at 9');
     expect(tally.newestProblemIn(tally.group('fails'))?.detail).toBe('at 9');
@@ -157,7 +157,7 @@ function expectSame(tally: Tally, all: readonly Counted[], explained: ReadonlySe
   const firstOf = (some: readonly Counted[]) =>
     Math.min(Number.POSITIVE_INFINITY, ...some.map(({ evidence: { outcome } }) => outcome.startedAt));
   expect(tally.servers).toBe(all.length);
-  expect(tally.asked).toBe(all.filter(({ isAsked }) => isAsked).length);
+  expect(tally.counted).toBe(all.filter(({ isCounted }) => isCounted).length);
   expect(tally.failed).toBe(counted.length);
   expect(tally.worksAt).toBe(lastOf(worked));
   const contradicting = worked.filter(({ evidence }) => evidence.group.key !== REFUSALS);

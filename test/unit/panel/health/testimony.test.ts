@@ -13,21 +13,21 @@ function setUp(facts: { readonly provenAt?: number; readonly explainedUntil?: nu
   const all: Facts = { tallies, provenAt, explainedUntil: () => explainedUntil };
   /** Servers that count there, and failures among them. */
   const counts = (subject: Subject) => {
-    const { servers = 0, asked = 0, failed = 0, worksAt = NEVER } = tallies.find(subject) ?? {};
-    return { servers, asked, failed, works: worksAt !== NEVER };
+    const { servers = 0, counted = 0, failed = 0, worksAt = NEVER } = tallies.find(subject) ?? {};
+    return { servers, counted, failed, works: worksAt !== NEVER };
   };
   return { tallies, counts, testimony: () => new Testimony(all) };
 }
 
-const NONE = { servers: 0, asked: 0, failed: 0, works: false };
-const FAILED = { servers: 1, asked: 1, failed: 1, works: false };
+const NONE = { servers: 0, counted: 0, failed: 0, works: false };
+const FAILED = { servers: 1, counted: 1, failed: 1, works: false };
 const cut: Outcome = outcomeOf(['resources', 'a1', 'timeout', 5]);
 
 describe('a call', () => {
   it('that works proves so for its path and its node', () => {
     const { counts, testimony } = setUp();
     testimony().call('resources', 'a', outcomeOf(['resources', 'a1', 'works']));
-    const works = { servers: 1, asked: 1, failed: 0, works: true };
+    const works = { servers: 1, counted: 1, failed: 0, works: true };
     expect([counts(pathSubject('resources')), counts(nodePolls('a'))]).toEqual([works, works]);
     expect(counts('panel')).toEqual(NONE);
   });
@@ -98,7 +98,7 @@ describe('a socket', () => {
     const { counts, testimony } = setUp();
     const one = testimony();
     one.socket('a', streams, streams);
-    expect(counts('consoles')).toEqual({ servers: 1, asked: 0, failed: 0, works: true });
+    expect(counts('consoles')).toEqual({ servers: 1, counted: 0, failed: 0, works: true });
     one.socket('a', refused, undefined);
     expect(counts('consoles')).toEqual(NONE);
   });
