@@ -23,6 +23,8 @@ const HEAP = file('panel/heap');
 const HOLDS = file('panel/health/holds');
 const REFUSALS = file('panel/health/refusals');
 const HEALTH = file('panel/health/health');
+const SOCKET_TRIALS = file('panel/health/socket-trials');
+const CANARIES = file('panel/health/canaries');
 const SIGNS = file('diagnosis/signs');
 const RULES = file('panel/scheduler/rules');
 const LIMIT = file('panel/scheduler/rate-limit');
@@ -350,6 +352,24 @@ export const MUTATIONS = [
     [HEALTH[0], 'panel/health/trials'],
     '      hasTried();',
     '      this.#trials.sockets.take(server)();',
+  ],
+  [
+    'a server that tries another node ends its trial',
+    SOCKET_TRIALS,
+    '    this.take(server)();\n    this.#trials.set',
+    '    this.#trials.set',
+  ],
+  [
+    'an outage is over at another address',
+    HEALTH,
+    'if (this.outage(nodeSockets(node)) !== undefined) this.#set',
+    'if (false) this.#set',
+  ],
+  [
+    "a list that isn't missing proves the address",
+    CANARIES,
+    'const hasAddress =',
+    'const hasAddress = false &&',
   ],
   ['a 429 says nothing', SIGNS, "  'rate_limited',\n", ''],
   ['missing descriptors count against nobody', SIGNS, "  'descriptors',\n", ''],
