@@ -15,7 +15,7 @@ import {
   decodeResourcesOfNode,
   decodeSchedules,
 } from './calagopus/responses.ts';
-import { CALAGOPUS_SOCKET } from './calagopus/socket.ts';
+import { CALAGOPUS_SOCKET } from './calagopus/socket-refusals.ts';
 import { CALAGOPUS_FACTS } from './facts.ts';
 import { pathPart } from './wire.ts';
 

@@ -13,7 +13,7 @@ import {
   decodeSchedules,
   NODES_PER_PAGE,
 } from './pterodactyl/responses.ts';
-import { PTERODACTYL_SOCKET } from './pterodactyl/socket.ts';
+import { PTERODACTYL_SOCKET } from './pterodactyl/socket-messages.ts';
 import { decodeResources } from './pterodactyl/stats.ts';
 import { asFields, asText, pathPart } from './wire.ts';
 

@@ -4,7 +4,7 @@ import { NO_STOPS, type StopCounts } from '../../../src/domain/stops.ts';
 import { PanelSurroundings } from '../../../src/fleet/panel-surroundings.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';
-import { CALAGOPUS_SOCKET } from '../../../src/panel/dialects/calagopus/socket.ts';
+import { CALAGOPUS_SOCKET } from '../../../src/panel/dialects/calagopus/socket-refusals.ts';
 import type { ClientMessage, SocketCodec } from '../../../src/panel/socket-codec.ts';
 import { Session } from '../../../src/session/session.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';

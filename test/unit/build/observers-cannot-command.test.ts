@@ -24,7 +24,10 @@ function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** Where the messages that change a server are defined and encoded. Only a module that contains one can send it. */
-const ENCODERS: readonly string[] = ['panel/socket-codec.ts', 'panel/dialects/pterodactyl/socket.ts'];
+const ENCODERS: readonly string[] = [
+  'panel/socket-codec.ts',
+  'panel/dialects/pterodactyl/socket-messages.ts',
+];
 const CHANGING = /['"`](?:set state|send command)['"`]/;
 
 const modulesThatName = (modules: ReadonlyMap<string, string>) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sample } from '../../../../../src/domain/sample.ts';
-import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+import { decodeFrame } from '../../../../../src/panel/dialects/pterodactyl/socket-messages.ts';
 import { decodeStats, STATS_READER } from '../../../../../src/panel/dialects/pterodactyl/stats.ts';
 import { statsText } from '../../../../support/hostile.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';

@@ -5,7 +5,7 @@ import {
   encodeMessage,
   isConsoleFrame,
   PTERODACTYL_SOCKET,
-} from '../../../../../src/panel/dialects/pterodactyl/socket.ts';
+} from '../../../../../src/panel/dialects/pterodactyl/socket-messages.ts';
 import type { ClientMessage, FrameHandler } from '../../../../../src/panel/socket-codec.ts';
 import { valuesOf } from '../../../../support/samples.ts';
 

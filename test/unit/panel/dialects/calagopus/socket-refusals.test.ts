@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CALAGOPUS_SOCKET } from '../../../../../src/panel/dialects/calagopus/socket.ts';
+import { CALAGOPUS_SOCKET } from '../../../../../src/panel/dialects/calagopus/socket-refusals.ts';
 
 const { handleFrame, jwtErrorCause, readUpgradeRefusal } = CALAGOPUS_SOCKET;
 

@@ -105,8 +105,11 @@ type ReadJwtError = (text: string) => JwtError;
 /** The content of the current `stats` frame. */
 const received = new Sample();
 
-/** The frame reader of a daemon; `readError` reads its `jwt error` texts. */
-export function frameReader(readError: ReadJwtError): SocketCodec['handleFrame'] {
+/**
+ * Makes the function that reads a daemon's messages, each from the bytes of its frame; `readError`
+ * reads the texts of its `jwt error`.
+ */
+export function messageReader(readError: ReadJwtError): SocketCodec['handleFrame'] {
   return (bytes, isBinary, handler, from = 0, to = bytes.length) => {
     if (isBinary) {
       handler.telemetry.badMessage?.('binary');
@@ -222,7 +225,7 @@ export const PTERODACTYL_SOCKET: SocketCodec = {
   maxFrameBytes: MAX_CLIENT_FRAME_BYTES,
   encode: encodeMessage,
   decode: decodeFrame,
-  handleFrame: frameReader(readJwtError),
+  handleFrame: messageReader(readJwtError),
   daemonNotice,
   readUpgradeRefusal,
   closeCause,

@@ -1,7 +1,8 @@
-/** The console sockets of Calagopus' daemon, whose refusals differ from those of Wings. */
+// How Calagopus' daemon refuses console sockets and their tokens; its messages are those of Wings.
+
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { JwtError, SocketCodec } from '../../socket-codec.ts';
-import { frameReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket.ts';
+import { messageReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket-messages.ts';
 import { readRefusal } from './refusals.ts';
 
 /**
@@ -30,7 +31,7 @@ export const CALAGOPUS_SOCKET: SocketCodec = {
   ...PTERODACTYL_SOCKET,
   // `system.websocket.unauthenticated_connections_per_ip` (application/src/config.rs).
   handshakesPerAddress: 32,
-  handleFrame: frameReader(readJwtError),
+  handleFrame: messageReader(readJwtError),
   readUpgradeRefusal: (refusal) => {
     const { status, body = '', contentType = '' } = refusal;
     const { detail: message, form } = readRefusal(body, contentType);
