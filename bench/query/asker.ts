@@ -1,4 +1,5 @@
-import { composeQuestion, listWays } from '../../src/query/ask.ts';
+import { composeQuestion } from '../../src/query/ask.ts';
+import { listWays } from '../../src/query/ports-to-query.ts';
 import type { Answer } from '../../src/query/query-model.ts';
 import { QueryThread } from '../../src/query/thread.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';

@@ -18,7 +18,7 @@ import { Gateway } from '../panel/gateway.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { Connections } from '../panel/transport.ts';
 import { findService } from '../query/ask.ts';
-import { latestPorts } from '../query/listed-ports.ts';
+import { makeIsTakenNow } from '../query/taken-ports.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
 import type { ConnectPacer, InTurn } from '../session/connect-pacer.ts';
 import type { Accounts } from './accounts.ts';
@@ -76,7 +76,7 @@ export class RunningPanel {
     const resolve = names.forPanel();
     const inTurn = connects.line();
     this.#account = account;
-    this.isTaken = latestPorts(config.name, () => this.fleet.discovery.listed);
+    this.isTaken = makeIsTakenNow(config.name, () => this.fleet.discovery.listed);
     this.#clock = clock;
     this.#resolve = resolve;
     this.#inTurn = inTurn;

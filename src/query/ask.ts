@@ -2,7 +2,6 @@
 
 import dns, { type SrvRecord } from 'node:dns';
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_PORT } from '../addresses/hosts.ts';
 import type { ResolveName } from '../addresses/name-lookups.ts';
 import { readTransportError } from '../diagnosis/transport.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -11,10 +10,10 @@ import type { QueryReading } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 import { allowedAddresses, type QueryPolicy } from './allowed-addresses.ts';
-import { type Place, queryPlace } from './place.ts';
+import { queryPlace } from './place.ts';
+import { listWays } from './ports-to-query.ts';
 import { type Answer, DEADLINE_MS, type Question, type Way } from './query-model.ts';
 import type { QueryClient } from './thread.ts';
-import { TYPES } from './types.ts';
 
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;
@@ -102,43 +101,6 @@ const SERVICE_RESOLVER = new dns.promises.Resolver({ timeout: 2_000, tries: 1 })
 export async function findService(name: string, resolver = SERVICE_RESOLVER) {
   const records = await resolver.resolveSrv(name).catch(() => []);
   return records.toSorted((a, b) => a.priority - b.priority)[0];
-}
-
-/**
- * At most 4 ports of a server are queried, and at most 16 considered: the first ones may belong to
- * other servers.
- */
-const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
-
-/** The ports of TeamSpeak's query interfaces, which are the same for all servers of a host. */
-const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, teamspeak3: 10_011 };
-
-/**
- * The ways to query a server, in the order in which they are tried: at the port that one of the
- * server's variables contains, at the port that players connect to, at the ports derived from it,
- * and at the server's other ports; never at the port of another server.
- */
-export function listWays(
-  type: string,
-  ips: readonly string[],
-  { host: hostname, port: own, isQueryPort }: Place,
-  { namedPort, otherPorts = [] }: Pick<ServerTarget, 'namedPort' | 'otherPorts'>,
-  isTaken: (port: number) => boolean,
-): readonly Way[] {
-  const { protocols = [], usualPort, fixedPort = own, offsets = [] } = TYPES.get(type) ?? {};
-  const control = CONTROL_PORTS[type];
-  const derived = [...offsets.map((offset) => own + offset), own === usualPort ? fixedPort : own];
-  const candidates = [(isQueryPort ? undefined : namedPort) ?? control ?? own];
-  if (control === undefined && !isQueryPort) candidates.push(own, ...derived, ...otherPorts);
-  const free: number[] = [];
-  for (const port of [...new Set(candidates)].slice(0, MAX_CANDIDATES)) {
-    if (free.length === MAX_PORTS) break;
-    if (port >= 1 && port <= MAX_PORT && (isQueryPort || !isTaken(port))) free.push(port);
-  }
-  return free.flatMap((queryPort) => {
-    const port = control === undefined ? queryPort : own;
-    return ips.flatMap((ip) => protocols.map((protocol) => ({ protocol, ip, port, queryPort, hostname })));
-  });
 }
 
 /** The time that earlier ways have before the one that has responded in this run. */

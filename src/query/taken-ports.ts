@@ -1,4 +1,4 @@
-// Which ports belong to which servers, according to the server lists.
+// Which ports belong to other servers, according to the server lists.
 
 import { isIP } from 'node:net';
 import { parseEndpoint } from '../addresses/hosts.ts';
@@ -18,12 +18,15 @@ type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' 
 /** Stands for the owner's UUID if several servers have the port. */
 const SEVERAL = 'several';
 
+/** Does this port at the server's address belong to another server? */
+type IsTaken = (server: ServerAtAddress, port: number) => boolean;
+
 /**
- * A function that tells whether a panel's server list gives a port of a server's address, which may
- * be of another panel, to another server. Servers of a node have the same address unless both are
- * listed with IP addresses, since a name doesn't tell.
+ * Makes the check whether a port belongs to another server according to a panel's server list; the
+ * server itself may be of another panel. Servers of a node have the same address unless both are
+ * listed with IP addresses: a name may resolve to any of the node's.
  */
-export function listedPorts(panel: string, servers: Iterable<ListedAddress>) {
+export function makeIsTaken(panel: string, servers: Iterable<ListedAddress>): IsTaken {
   // The owner by place and port: a lookup takes no longer if many servers have the port.
   const ownersAt = new Map<string, string>();
   for (const server of servers) {
@@ -34,7 +37,7 @@ export function listedPorts(panel: string, servers: Iterable<ListedAddress>) {
     for (const at of places.flatMap((place) => [port, otherPorts].flat().map((own) => `${place}:${own}`)))
       ownersAt.set(at, (ownersAt.get(at) ?? uuid) === uuid ? uuid : SEVERAL);
   }
-  return (server: ServerAtAddress, port: number): boolean => {
+  return (server, port) => {
     const { host, port: own } = serverEndpoint(server);
     const node = `${server.panel}'s node ${server.node}`;
     const onNode = isIP(host) === 0 ? node : `names on ${node}`;
@@ -48,13 +51,13 @@ function serverEndpoint({ address, allocation = address }: Pick<ServerAtAddress,
   return { host, port };
 }
 
-/** The same, always for the latest server list, which is a new array when it changes. */
-export function latestPorts(panel: string, listed: () => readonly ListedAddress[]) {
+/** The same check by the latest server list, which is a new array when it changes. */
+export function makeIsTakenNow(panel: string, listed: () => readonly ListedAddress[]): IsTaken {
   let servers: readonly ListedAddress[] = [];
-  let isTaken = listedPorts(panel, servers);
-  return (server: ServerAtAddress, port: number): boolean => {
+  let isTaken = makeIsTaken(panel, servers);
+  return (server, port) => {
     const latest = listed();
-    if (latest !== servers) isTaken = listedPorts(panel, latest);
+    if (latest !== servers) isTaken = makeIsTaken(panel, latest);
     servers = latest;
     return isTaken(server, port);
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedServer } from '../../../src/panel/responses.ts';
-import { latestPorts, listedPorts } from '../../../src/query/listed-ports.ts';
+import { makeIsTaken, makeIsTakenNow } from '../../../src/query/taken-ports.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { listed } from '../../support/listed.ts';
 
@@ -10,7 +10,7 @@ const on = (uuid: string, node: string, place: Pick<ListedServer, 'address' | 'a
 const LISTED = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459] });
 const OURS = { ...LISTED, panel: 'main' };
 
-const isTaken = (other: ListedServer, port: number) => listedPorts('main', [OURS, other])(OURS, port);
+const isTaken = (other: ListedServer, port: number) => makeIsTaken('main', [OURS, other])(OURS, port);
 
 describe("a port of a server's address", () => {
   it.each([
@@ -46,9 +46,9 @@ describe("a port of a server's address", () => {
 
   it('that several servers have belongs to another server than each of them', () => {
     const twins = ['one', 'two', 'two'].map((uuid) => on(uuid, 'fra-1', { address: '203.0.113.7:2457' }));
-    expect(listedPorts('main', [OURS, ...twins])(OURS, 2457)).toBe(true);
+    expect(makeIsTaken('main', [OURS, ...twins])(OURS, 2457)).toBe(true);
     const again = on('ours', 'fra-1', { address: '203.0.113.7:2456', otherPorts: [2459, 2459] });
-    expect(listedPorts('main', [again])(OURS, 2459)).toBe(false);
+    expect(makeIsTaken('main', [again])(OURS, 2459)).toBe(false);
   });
 
   it("can belong to another panel's server at the same address, but not of a node that happens to have the same name", () => {
@@ -56,11 +56,11 @@ describe("a port of a server's address", () => {
       on('theirs', 'fra-1', { address: '203.0.113.7:2457' }),
       on('named', 'fra-1', { address: 'play.example.com:2458' }),
     ];
-    const theirs = listedPorts('other', others);
+    const theirs = makeIsTaken('other', others);
     expect([2457, 2458].map((port) => theirs(OURS, port))).toEqual([true, false]);
-    expect(listedPorts('other', [LISTED])(OURS, 2459)).toBe(false);
+    expect(makeIsTaken('other', [LISTED])(OURS, 2459)).toBe(false);
     const named = { ...on('ours', 'fra-1', { address: 'games.example.com:2456' }), panel: 'main' };
-    expect(['main', 'other'].map((panel) => listedPorts(panel, others)(named, 2457))).toEqual([true, false]);
+    expect(['main', 'other'].map((panel) => makeIsTaken(panel, others)(named, 2457))).toEqual([true, false]);
   });
 
   it('is looked up quickly, although thousands of servers are listed with it', () => {
@@ -68,7 +68,7 @@ describe("a port of a server's address", () => {
     const servers = Array.from({ length: 3_000 }, (_, index) =>
       on(`server ${index}`, 'fra-1', { address: '203.0.113.8:2456', otherPorts }),
     );
-    const ports = listedPorts('main', [OURS, ...servers]);
+    const ports = makeIsTaken('main', [OURS, ...servers]);
     const before = cpuMs();
     const taken = servers.flatMap(() => otherPorts.filter((port) => ports(OURS, port)));
     expect(cpuMs() - before).toBeLessThan(1_500);
@@ -78,7 +78,7 @@ describe("a port of a server's address", () => {
 
 it('is looked up in the latest server list', () => {
   let servers = [LISTED, on('other', 'fra-1', { address: '203.0.113.7:2457' })];
-  const isTakenNow = latestPorts('main', () => servers);
+  const isTakenNow = makeIsTakenNow('main', () => servers);
   expect(isTakenNow(OURS, 2457)).toBe(true);
   servers = [LISTED];
   expect(isTakenNow(OURS, 2457)).toBe(false);

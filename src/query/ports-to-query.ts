@@ -1,0 +1,44 @@
+// The ways to query a server: which ports, at which addresses, with which protocols.
+
+import { MAX_PORT } from '../addresses/hosts.ts';
+import type { ServerTarget } from '../domain/server.ts';
+import type { Place } from './place.ts';
+import type { Way } from './query-model.ts';
+import { TYPES } from './types.ts';
+
+/**
+ * At most 4 ports of a server are queried, and at most 16 considered: the first ones may belong to
+ * other servers.
+ */
+const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
+
+/** The ports of TeamSpeak's query interfaces, which are the same for all servers of a host. */
+const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, teamspeak3: 10_011 };
+
+/**
+ * The ways to query a server, in the order in which they are tried: at the port that one of the
+ * server's variables contains, at the port that players connect to, at the ports derived from it,
+ * and at the server's other ports; never at the port of another server.
+ */
+export function listWays(
+  type: string,
+  ips: readonly string[],
+  { host: hostname, port: own, isQueryPort }: Place,
+  { namedPort, otherPorts = [] }: Pick<ServerTarget, 'namedPort' | 'otherPorts'>,
+  isTaken: (port: number) => boolean,
+): readonly Way[] {
+  const { protocols = [], usualPort, fixedPort = own, offsets = [] } = TYPES.get(type) ?? {};
+  const control = CONTROL_PORTS[type];
+  const derived = [...offsets.map((offset) => own + offset), own === usualPort ? fixedPort : own];
+  const candidates = [(isQueryPort ? undefined : namedPort) ?? control ?? own];
+  if (control === undefined && !isQueryPort) candidates.push(own, ...derived, ...otherPorts);
+  const free: number[] = [];
+  for (const port of [...new Set(candidates)].slice(0, MAX_CANDIDATES)) {
+    if (free.length === MAX_PORTS) break;
+    if (port >= 1 && port <= MAX_PORT && (isQueryPort || !isTaken(port))) free.push(port);
+  }
+  return free.flatMap((queryPort) => {
+    const port = control === undefined ? queryPort : own;
+    return ips.flatMap((ip) => protocols.map((protocol) => ({ protocol, ip, port, queryPort, hostname })));
+  });
+}
