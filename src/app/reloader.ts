@@ -21,7 +21,10 @@ interface ReloaderOptions {
   readonly ended: (successful: boolean) => void;
 }
 
-/** Loads the configuration again on request; one reload at a time. */
+/**
+ * Reloads on request. What a changed setting affects is decided in config/changed-settings.ts, and
+ * `Supervisor.apply` rebuilds or changes the panels.
+ */
 export class Reloader {
   readonly #options: ReloaderOptions;
   #running: Promise<ReloadOutcome> | undefined;

@@ -16,7 +16,8 @@ import { type PanelContext, type PanelShared, RunningPanel } from './running-pan
 /** What a new configuration changed, in numbers. */
 export interface ConfigChanges {
   /**
-   * A `rebuilt` panel has another address, so it starts anew; a `changed` one has other settings.
+   * A `rebuilt` panel starts anew, because it has another address or API (`panel` in
+   * config/changed-settings.ts); a `changed` one goes on with other settings.
    */
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;

@@ -6,7 +6,7 @@ export const STRIP_POINTS = 60;
 /**
  * What a server did during a point of its strip, from the least to the most serious, of which the
  * worst is kept: `changing` while it starts or stops, `off` if it is allowed to be off, otherwise
- * `down`, as on the status page.
+ * `down`. Their colors on the status page are `--strip-*` in status-page/browser/theme.css.
  */
 export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as const;
 

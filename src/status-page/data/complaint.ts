@@ -47,23 +47,29 @@ export function shownRemedy({ condition }: Pick<Snapshot, 'condition'>, { cause 
   return condition === 'streaming' && isFact(cause) ? '' : CAUSES[cause].remedy;
 }
 
-/** The complaint about a server; undefined if there is nothing to show. */
+/**
+ * The complaint about a server: what a person sees; undefined if there is nothing to show.
+ *
+ * Its attention is why the page counts the server, such as `no_data`, and its problem is why it
+ * can't be monitored or queried, such as a node that is unreachable. A server can have either, or
+ * both: then the complaint is about the attention, unless the problem is what explains it.
+ */
 export function findComplaint(server: Snapshot): Complaint | undefined {
   const attention = countedProblem(server);
   const problem = mainProblem(server);
   const since = beginning(server, attention);
-  const isOwn = attention === 'no_data' || attention === 'stuck';
-  if (attention !== undefined && !(isOwn && problem !== undefined)) {
+  const isExplainedByProblem = problem !== undefined && (attention === 'no_data' || attention === 'stuck');
+  if (attention !== undefined && !isExplainedByProblem) {
     const severity = attentionSeverity(attention);
     const { title, action } = TEXTS[attention](server);
     return { severity, title, action, detail: detailBeside(server, attention), since };
   }
   if (problem !== undefined) {
-    const { title, severity: ofCause } = CAUSES[problem.cause];
+    const { title, severity: causeSeverity } = CAUSES[problem.cause];
     // A server with data isn't down, even if the reason why it isn't monitored as configured is an
     // error.
-    const ofData = ofCause === 'error' ? 'warning' : ofCause;
-    const severity = attention === undefined ? ofData : attentionSeverity(attention);
+    const severityWithData = causeSeverity === 'error' ? 'warning' : causeSeverity;
+    const severity = attention === undefined ? severityWithData : attentionSeverity(attention);
     return { severity, title, action: shownRemedy(server, problem), detail: problem.detail, since };
   }
   const crash = recentCrash(server);
