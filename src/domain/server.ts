@@ -88,7 +88,7 @@ export const BLOCKED_REASONS = [
 ] as const;
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
-/** Does the server list show the server, and nothing that keeps it from being monitored? */
-export function isListed({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
+/** Does the server list contain the server, and nothing that keeps it from being monitored? */
+export function isListedUnblocked({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
   return node !== undefined && blocked === undefined;
 }

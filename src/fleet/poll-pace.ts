@@ -1,4 +1,5 @@
 // How often the servers of a panel are polled: as configured, or as often as its rate limit allows.
+// When the next poll of a server is due is decided in session/poll-plan.ts.
 
 import type { BudgetReading } from '../domain/reading.ts';
 import type { Clock } from '../domain/time.ts';

@@ -1,4 +1,4 @@
-// How long a session waits after failures and refusals.
+// How long a session waits after failures and refusals; `retryDelay` in machine-steps.ts chooses.
 
 import { TRIAL_GAPS_MS } from '../panel/health/outage.ts';
 
@@ -34,13 +34,20 @@ const MIN_MS = 500;
  */
 export const STABLE_AFTER_MS = 60_000;
 
-/** How long to wait after a refusal that only a person can lift; the first time a minute. */
+/**
+ * The wait after a lasting refusal of the server itself, plus up to a tenth: only a person or a job
+ * of the panel can end it. The first one in a row, and one of a server that the server list shows
+ * unblocked, are retried after `REFUSED_RETRY_MS`.
+ */
 export const SLOW_RETRY_MS = 5 * 60_000;
 
-/** The longest wait after a refusal that isn't the server's own: as between a node's trials. */
+/**
+ * The wait after every other lasting refusal, such as a node's, minus up to a tenth: at most the
+ * longest gap between the trials of an outage.
+ */
 const REFUSED_RETRY_MS = 60_000;
 
-/** The jitter after refusals, so that servers refused together aren't retried together. */
+/** The jitter after refusals, as a share: servers refused together aren't retried together. */
 const REFUSAL_SPREAD = 0.1;
 
 /**
@@ -59,10 +66,7 @@ export function slowRetryMs(refusals: number, random: number): number {
   return refusals <= 1 ? refusedRetryMs(random) : SLOW_RETRY_MS * (1 + REFUSAL_SPREAD * random);
 }
 
-/**
- * Milliseconds until a refusal that isn't the server's own is retried: at most the longest gap
- * between the trials of an outage.
- */
+/** Milliseconds until a lasting refusal is retried that isn't the server's own or may end soon. */
 export function refusedRetryMs(random: number): number {
   return REFUSED_RETRY_MS * (1 - REFUSAL_SPREAD * random);
 }

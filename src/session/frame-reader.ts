@@ -1,4 +1,4 @@
-// Reads the frames of a socket from the bytes that arrived, except for the unusual ones.
+// Reads single-frame messages from a socket's bytes; ws reads pings, pongs, fragments and closes.
 
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
@@ -105,7 +105,7 @@ export class FrameReader {
    * The bytes read since the server began to print, until the next moment at which such sockets are
    * read.
    */
-  #printed: number | undefined;
+  #bytesSincePrint: number | undefined;
 
   /** `budget` is what the unfinished messages of the panel's sockets may occupy. */
   constructor(receiver: FrameReceiver, clock: Clock, budget = new UnfinishedBytes()) {
@@ -287,20 +287,20 @@ export class FrameReader {
 
   /** The bytes are read; returns whether to read on, or at the next moment. */
   #goesOn(size: number, mayWait: boolean): boolean {
-    if (this.#printed === undefined) {
+    if (this.#bytesSincePrint === undefined) {
       if (!mayWait) return true;
       this.#clock.schedule(READ_EVERY_MS - (this.#clock.now() % READ_EVERY_MS), () => this.#readAgain());
     }
-    const before = this.#printed ?? 0;
-    this.#printed = before + size;
-    const isFlood = this.#printed > MAX_WAITING_BYTES;
+    const before = this.#bytesSincePrint ?? 0;
+    this.#bytesSincePrint = before + size;
+    const isFlood = this.#bytesSincePrint > MAX_WAITING_BYTES;
     // With TLS, Node.js passes on what it has, also after a stop.
     if (isFlood && before <= MAX_WAITING_BYTES) this.#socket?.resume();
     return isFlood;
   }
 
   #readAgain(): void {
-    this.#printed = undefined;
+    this.#bytesSincePrint = undefined;
     // If ws paused the socket, ws resumes it.
     if (this.#socket?.isPaused() === false) this.#socket.resume();
   }

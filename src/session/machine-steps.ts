@@ -3,7 +3,7 @@
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { isListed } from '../domain/server.ts';
+import { isListedUnblocked } from '../domain/server.ts';
 import { backoffMs, refusedRetryMs, STABLE_AFTER_MS, slowRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 import {
@@ -137,7 +137,7 @@ function failuresIn(state: ActiveState, { now }: MachineContext): number {
 export function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
   const { random, target } = context;
   const { lasting, scope } = CAUSES[problem.cause];
-  if (lasting && scope === 'server' && !isListed(target)) return slowRetryMs(failures, random);
+  if (lasting && scope === 'server' && !isListedUnblocked(target)) return slowRetryMs(failures, random);
   if (lasting) return refusedRetryMs(random);
   return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
 }

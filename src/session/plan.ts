@@ -1,6 +1,6 @@
 // What a server needs: a pure function of its session's state and surroundings.
 
-import { isListed } from '../domain/server.ts';
+import { isListedUnblocked } from '../domain/server.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import { NEVER } from '../domain/time.ts';
 import { refusedRetryMs } from './backoff.ts';
@@ -14,8 +14,8 @@ import {
   type StateNamed,
 } from './machine-model.ts';
 import { outdatedAt } from './outdated-failure.ts';
-import { NEVER_POLLED, type PollPlan } from './poll.ts';
-import { isOver, pollPlan, pollsFrom } from './poll-plan.ts';
+import { NEVER_POLLED } from './poll.ts';
+import { isOver, type PollPlan, pollPlan, pollsFrom } from './poll-plan.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -86,7 +86,7 @@ function retryAt(
   { name, dueAt, since }: StateNamed<'backingOff' | 'blocked'>,
   { target }: Pick<Surroundings, 'target'>,
 ): number {
-  return name === 'blocked' && isListed(target) ? Math.min(dueAt, since + refusedRetryMs(0)) : dueAt;
+  return name === 'blocked' && isListedUnblocked(target) ? Math.min(dueAt, since + refusedRetryMs(0)) : dueAt;
 }
 
 /** Was the server chosen to test its node's sockets, but makes no attempt? */

@@ -1,13 +1,13 @@
-// Decides when a server is polled; pure.
+// Decides when a server's next poll is due; pure.
 
-import { isListed } from '../domain/server.ts';
+import { isListedUnblocked } from '../domain/server.ts';
 import { AT_ONCE, NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 import { isLive, UNANSWERED_LIMIT } from './machine-model.ts';
 import { outdatedAt } from './outdated-failure.ts';
-import { nextPollAt, type PollPlan, type PollState } from './poll.ts';
+import type { PollIntervals, PollState } from './poll.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -16,6 +16,13 @@ export const FALLBACK_AFTER_MS = 30_000;
 
 /** A working socket streams within this time. */
 const CONNECTS_WITHIN_MS = 5_000;
+
+/** When a server's resources are requested next, unless a request is under way. */
+export interface PollPlan extends PollIntervals {
+  readonly at: number;
+  /** The failures of the last polls no longer count. */
+  readonly isOutdated: boolean;
+}
 
 /** The instant from which the server is polled; undefined for never. */
 export function pollsFrom(state: SessionState, seen: Surroundings): number | undefined {
@@ -54,14 +61,29 @@ function fallbackFrom(
 export function pollPlan({ poll, sampledAt }: SessionState, from: number, seen: Surroundings): PollPlan {
   const { pollIntervalMs, stalenessMs } = seen;
   const isOutdated = pollsOutdatedAt(poll.result, seen) > poll.endedAt;
-  const isSoon = poll.result.type === 'refused' && isListed(seen.target);
-  const refusedUntil = isSoon ? Math.min(poll.notBefore, poll.endedAt + refusedRetryMs(0)) : poll.notBefore;
+  // The server list shows the server unblocked, so its refusal may be over soon: no slow retry.
+  const mayBeOverSoon = poll.result.type === 'refused' && isListedUnblocked(seen.target);
+  const soonAt = poll.endedAt + refusedRetryMs(0);
+  const refusedUntil = mayBeOverSoon ? Math.min(poll.notBefore, soonAt) : poll.notBefore;
   // A later sample from the socket proves that the server is back.
   const notBefore = (sampledAt ?? NEVER) > poll.endedAt ? AT_ONCE : refusedUntil;
   const due = isOutdated ? from : nextPollAt({ ...poll, notBefore }, from, pollIntervalMs);
   // A response that the panel cached before the newest sample would be dropped.
   const at = Math.max(due, (sampledAt ?? NEVER) + POLL_CACHE_MS);
   return { at, isOutdated, pollIntervalMs, stalenessMs };
+}
+
+/**
+ * When the next poll is due, not before `from`; pure. A failure delays it by its gap only, and a
+ * refusal by the slow retry.
+ */
+export function nextPollAt(
+  { result, startedAt, notBefore, part = 1 }: PollState,
+  from: number,
+  intervalMs: number,
+): number {
+  const intervalEnd = result.type === 'failed' ? NEVER : startedAt + intervalMs * part;
+  return Math.max(from, intervalEnd, notBefore);
 }
 
 /** Has the reason for the last failure ended, so that the failure no longer counts? */

@@ -1,4 +1,4 @@
-// The results of a server's polls, which determine when the next one is due.
+// The state of a server's polls, from their results; poll-plan.ts decides when one is due.
 
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
@@ -31,13 +31,6 @@ export function polledStalenessMs(
 export type EndedPoll =
   | { readonly type: 'answered' }
   | { readonly type: 'failed' | 'refused'; readonly problem: Problem };
-
-/** When a server's resources are requested next, unless a request is under way. */
-export interface PollPlan extends PollIntervals {
-  readonly at: number;
-  /** The failures of the last polls no longer count. */
-  readonly isOutdated: boolean;
-}
 
 /** The polls of one server; instants are monotonic milliseconds. */
 export interface PollState {
@@ -97,19 +90,6 @@ export function afterPoll(
     case 'refused':
       return { ...state, notBefore: before.startedAt + slowRetryMs(inARow, random) };
   }
-}
-
-/**
- * When the next poll is due, not before `from`; pure. A failure delays it by its gap only, and a
- * refusal by the slow retry.
- */
-export function nextPollAt(
-  { result, startedAt, notBefore, part = 1 }: PollState,
-  from: number,
-  intervalMs: number,
-): number {
-  const intervalEnd = result.type === 'failed' ? NEVER : startedAt + intervalMs * part;
-  return Math.max(from, intervalEnd, notBefore);
 }
 
 /** Were the last polls refused, or did they fail several times in a row? */

@@ -8,11 +8,11 @@ import {
   afterPoll,
   isPollRetry,
   NEVER_POLLED,
-  type PollPlan,
   type PollState,
   polledStalenessMs,
   pollResult,
 } from './poll.ts';
+import type { PollPlan } from './poll-plan.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
 
 /** Requests one server's resources as its plan says; never two requests at once. */

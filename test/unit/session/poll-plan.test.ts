@@ -3,7 +3,13 @@ import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
 import { AT_ONCE, NEVER } from '../../../src/domain/time.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/responses.ts';
 import { NEVER_POLLED, type PollState, pollResult } from '../../../src/session/poll.ts';
-import { FALLBACK_AFTER_MS, isOver, pollPlan, pollsFrom } from '../../../src/session/poll-plan.ts';
+import {
+  FALLBACK_AFTER_MS,
+  isOver,
+  nextPollAt,
+  pollPlan,
+  pollsFrom,
+} from '../../../src/session/poll-plan.ts';
 import type { SessionState } from '../../../src/session/session-state.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { machineState } from '../../support/machine-states.ts';
@@ -167,4 +173,8 @@ describe('the next poll', () => {
     const news = seenOf({ polls: { ...polls(FAILED_AT + 1), panelJudgedAt: FAILED_AT + 1 } });
     expect(isOver(poll, news)).toBe(over);
   });
+});
+
+it('the next poll waits until polling is required', () => {
+  expect(nextPollAt(NEVER_POLLED, 12_000, 30_000)).toBe(12_000);
 });

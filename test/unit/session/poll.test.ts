@@ -5,11 +5,11 @@ import {
   type EndedPoll,
   isPollRetry,
   NEVER_POLLED,
-  nextPollAt,
   type PollState,
   polledStalenessMs,
   pollResult,
 } from '../../../src/session/poll.ts';
+import { nextPollAt } from '../../../src/session/poll-plan.ts';
 import { RESOURCES } from '../../support/fleet-bench.ts';
 
 const INTERVAL = 30_000;
@@ -68,10 +68,6 @@ describe('polls', () => {
 
   it('that are refused wait for the slow retry', () => {
     expect(starts(times(3, REFUSED))).toEqual({ at: [0, 60_000, 360_000], retries: [false, true, true] });
-  });
-
-  it('wait until polling is required', () => {
-    expect(nextPollAt(NEVER_POLLED, 12_000, INTERVAL)).toBe(12_000);
   });
 
   it('are refused if the panel suspended the server, and fail without data', () => {
