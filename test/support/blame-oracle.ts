@@ -78,7 +78,10 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   const ended = new Map(state.ended);
   for (const [subject, outage] of state.outages) {
     const tally = before.get(subject);
-    if (tally !== undefined && tally.worksAt < outage.suspectedAt) outages.set(subject, outage);
+    const { suspectedAt } = outage;
+    // What doesn't contradict may have been known when the suspicion began.
+    const isOver = tally === undefined || tally.worksAt > suspectedAt || tally.contradictedAt >= suspectedAt;
+    if (!isOver) outages.set(subject, outage);
     else if (subjectNode(subject) === undefined) ended.set(subject, endOf(subject, outage, state, now));
   }
   // An outage that has just ended explains failures, too.

@@ -124,10 +124,13 @@ export class Ledger {
     return decisions;
   }
 
-  #ends({ subject, servers, worksAt }: Tally, outage: Outage, now: number): boolean {
+  #ends(tally: Tally, outage: Outage, now: number): boolean {
+    const { subject, servers, worksAt } = tally;
+    const { suspectedAt } = outage;
     // Without any success, the outage goes on, so when it began needn't be looked up.
     const isOfNobody = servers === 0;
-    const hasWorked = worksAt !== NEVER && worksAt >= outage.suspectedAt;
+    // What doesn't contradict may have been known when the suspicion began.
+    const hasWorked = worksAt !== NEVER && (worksAt > suspectedAt || tally.contradictedAt >= suspectedAt);
     if (!(subject === 'panel' ? this.#isPanelCleared : isOfNobody || hasWorked)) return false;
     if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
     this.setOutage(subject, undefined);

@@ -423,6 +423,19 @@ it.each<[Subject, readonly Step[]]>([
   expect([...fates]).toEqual([`${subject} begins`, `${subject} is blamed`, `${subject} ends`]);
 });
 
+it('a refusal that was known when a path was suspected does not end the suspicion', () => {
+  const now = { waitMs: 0, judges: true };
+  const at = (what: Told['what']): Told => ({ what, fromPanel: false, tookMs: 0 });
+  const silent = { ...all('resources', { ...at('timeout'), tookMs: 20_000 }), ...now, judges: false };
+  const fates = play(EIGHT, [
+    silent,
+    { ...one('resources', at('no_console_permission')), ...now },
+    { ...one('listing', at('works')), ...now },
+    { ...then, does: 'check', waitMs: 5_000 },
+  ]);
+  expect(fates.filter((fate) => fate.startsWith('path'))).toEqual(['path resources begins']);
+});
+
 it('the ledger names the same outages as the oracle, whatever happens', { timeout: 3_600_000 }, () => {
   fc.assert(
     fc.property(fleet, fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), (first, played) => {
