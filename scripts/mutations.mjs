@@ -205,7 +205,13 @@ export const MUTATIONS = [
   ['a proof concerns the consoles', LEDGER, "this.tallies.touch('consoles');", ''],
   ['a granted console proves nothing for paths', TALLIES, "subject === 'consoles' || ", ''],
   ["a node's success proves nothing for paths", TALLIES, 'node !== undefined || channel', 'channel'],
-  ['any success ends an outage', LEDGER, 'worksAt >= outage.suspectedAt', 'worksAt > 1e15'],
+  [
+    'any success ends an outage',
+    LEDGER,
+    '(worksAt > suspectedAt || tally.contradictedAt >= suspectedAt)',
+    'worksAt > 1e15',
+  ],
+  ['a known refusal ends no suspicion', LEDGER, '(worksAt > suspectedAt', '(worksAt >= suspectedAt'],
   ['an outage ends with its last server', LEDGER, 'isOfNobody || hasWorked', 'hasWorked'],
   [
     'what a larger outage explained says nothing',

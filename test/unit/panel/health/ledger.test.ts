@@ -264,6 +264,14 @@ describe('an outage', () => {
     expect(judged(ledger)).toEqual([]);
   });
 
+  it('of a path doesn’t end with a refusal that was known when it was suspected', () => {
+    const cut = failing('resources', 'a1 a2 b1 b2', 'connection_cut', 20);
+    const ledger = ledgerOf([...cut, ['resources', 'b3', 'not_found', 0, 0], LIST_WORKS], EVERYBODY);
+    expect(judged(ledger)).toEqual(['path resources']);
+    record(ledger, [['resources', 'a1', 'connection_cut', 0]]);
+    expect(judged(ledger)).toEqual(['path resources']);
+  });
+
   it('is decided once: nothing follows until something is recorded', () => {
     const ledger = ledgerOf(rows, A);
     expect(ledger.judge(NOW)).toHaveLength(1);
