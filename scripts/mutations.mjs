@@ -365,12 +365,8 @@ export const MUTATIONS = [
     '    this.take(server)();\n    this.#trials.set',
     '    this.#trials.set',
   ],
-  [
-    'an outage is over at another address',
-    HEALTH,
-    'if (this.outage(nodeSockets(node)) !== undefined) this.#set',
-    'if (false) this.#set',
-  ],
+  ['an outage is over at another address that names the node', HEALTH, 'isNamedByAddress ? undefined : ', ''],
+  ['an outage is tried at another address', HEALTH, 'hastened(outage, this.#now)', 'outage'],
   [
     "a list that isn't missing proves the address",
     CANARIES,

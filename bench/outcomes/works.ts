@@ -126,7 +126,7 @@ const OUTCOMES: readonly LayoutWork[] = [
       const { cpuMs } = await medianCost(
         costPerRun(() => {
           node = (node + 1) % layout.nodes;
-          world.health.forgetSockets(`node-${node}`);
+          world.health.forgetSockets(`node-${node}`, false);
           for (let place = 0; place < each; place += 1)
             world.socketFails(serverOf(node + place * layout.nodes));
         }, NODE_TIMES),

@@ -180,9 +180,9 @@ export class Gateway {
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     const credentials = await this.#held.run('websocket', server, ask, signal);
     const node = this.#health.asked('websocket', server.id)?.node;
-    // Failures at a node's earlier address prove nothing about it.
-    if (node !== undefined && this.#addresses.note(node, credentials.socketUrl))
-      this.#health.forgetSockets(node);
+    const before = node === undefined ? undefined : this.#addresses.note(node, credentials.socketUrl);
+    if (node !== undefined && before !== undefined)
+      this.#health.forgetSockets(node, node === new URL(before).host);
     return credentials;
   }
 

@@ -10,13 +10,13 @@ export class SocketAddresses {
     return address === undefined || address === urlAddress(url);
   }
 
-  /** The panel gave this address; returns whether the node had another one before. */
-  note(node: string | undefined, url: string): boolean {
-    if (node === undefined || !URL.canParse(url)) return false;
+  /** The panel gave this address; returns the one that the node had before, if it is another. */
+  note(node: string | undefined, url: string): string | undefined {
+    if (node === undefined || !URL.canParse(url)) return undefined;
     const address = urlAddress(url);
     const before = this.#addresses.get(node);
     this.#addresses.set(node, address);
-    return before !== undefined && before !== address;
+    return before === address ? undefined : before;
   }
 
   /**

@@ -14,7 +14,7 @@ import {
 } from '../subjects.ts';
 import { LastOutcomes, SLICE } from './last-outcomes.ts';
 import { Ledger } from './ledger.ts';
-import { type Outage, problemOfSubject, withCheck } from './outage.ts';
+import { hastened, type Outage, problemOfSubject, withCheck } from './outage.ts';
 import { type AskedServer, type Outcome, workedAt } from './outcome.ts';
 import { RefusalWatch } from './refusals.ts';
 import type { SocketTrial } from './socket-trials.ts';
@@ -205,11 +205,17 @@ export class Health {
     this.#happens(next);
   }
 
-  /** This node has another address: how its sockets failed at the earlier one proves nothing. */
-  forgetSockets(node: string): void {
+  /**
+   * The panel gives another address for this node: how its sockets failed at the earlier one proves
+   * nothing. An outage is tried there at once; it is over if the node `isNamedByAddress`, because
+   * its servers are on a node of another name then.
+   */
+  forgetSockets(node: string, isNamedByAddress: boolean): void {
     this.#happens(() => {
       this.#outcomes.forgetSocketFailures(node);
-      if (this.outage(nodeSockets(node)) !== undefined) this.#set(nodeSockets(node), undefined);
+      const outage = this.outage(nodeSockets(node));
+      const next = isNamedByAddress ? undefined : outage && hastened(outage, this.#now);
+      if (outage !== undefined) this.#set(nodeSockets(node), next);
     });
   }
 

@@ -59,6 +59,11 @@ export function withCheck(outage: Outage | undefined, now: number): Outage {
   return { ...(outage ?? suspected(undefined, now, now)), trialAt: now, trial: undefined };
 }
 
+/** Makes the next trial due at once, unless one is under way. */
+export function hastened(outage: Outage, now: number): Outage {
+  return { ...outage, trialAt: Math.min(outage.trialAt, now) };
+}
+
 /** A server's trial begins. */
 export function withTrial(outage: Outage, server: string, now: number): Outage {
   return { ...outage, trial: { server, since: now, isFresh: outage.trials % 2 === 1 } };

@@ -333,6 +333,13 @@ it.each<[string, Story]>([
     ]),
   ],
   [
+    'a node whose sockets fail at its new address, too',
+    story(240, 0, [
+      ['garbage', 2.5, 4, 'socket', 'n0'],
+      ['moved', 0, 0.25, 'socket', 'n0'],
+    ]),
+  ],
+  [
     'polls after a reload, while the panel’s limits for servers still pause their tokens',
     story(
       240,

@@ -12,14 +12,14 @@ describe("the address of a node's sockets", () => {
     ['no address at all', 'none', false],
   ])('changes, or not, with %s', (_what, url, isChanged) => {
     const addresses = new SocketAddresses();
-    expect(addresses.note('node', FIRST)).toBe(false);
-    expect(addresses.note('node', url)).toBe(isChanged);
+    expect(addresses.note('node', FIRST)).toBeUndefined();
+    expect(addresses.note('node', url)).toBe(isChanged ? 'wss://node.example.com:8080' : undefined);
     expect(addresses.isCurrent('node', FIRST)).toBe(!isChanged);
   });
 
   it('is current as long as nothing else is known', () => {
     const addresses = new SocketAddresses();
-    expect(addresses.note(undefined, FIRST)).toBe(false);
+    expect(addresses.note(undefined, FIRST)).toBeUndefined();
     expect([addresses.isCurrent(undefined, FIRST), addresses.isCurrent('node', FIRST)]).toEqual([true, true]);
   });
 
@@ -28,7 +28,7 @@ describe("the address of a node's sockets", () => {
     addresses.streams(undefined, FIRST);
     addresses.streams('node', FIRST);
     expect([addresses.isCurrent('node', FIRST), addresses.isCurrent('node', other)]).toEqual([true, false]);
-    expect(addresses.note('node', other)).toBe(true);
+    expect(addresses.note('node', other)).toBe('wss://node.example.com:8080');
     addresses.streams('node', FIRST);
     expect([addresses.isCurrent('node', FIRST), addresses.isCurrent('node', other)]).toEqual([false, true]);
   });

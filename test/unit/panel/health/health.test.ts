@@ -144,20 +144,27 @@ describe('what has an outage', () => {
   it('is no node whose address has changed, as far as its failures tell', () => {
     const world = healthOf();
     for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
-    world.health.forgetSockets('n2');
+    world.health.forgetSockets('n2', false);
     expect(world.health.last('sockets', 'a')).toBeDefined();
-    world.health.forgetSockets('n1');
+    world.health.forgetSockets('n1', false);
     world.socketEnds('c', 'node_connection');
     expect(withOutage(world)).toEqual([]);
   });
 
-  it('is over when its node has another address', () => {
+  it('is tried at once when its node has another address, and over if that is its name', async () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
-    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
-    world.health.forgetSockets('n2');
-    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
-    world.health.forgetSockets('n1');
+    const subject = nodeSockets('n1');
+    await world.clock.advance(1_000);
+    world.socketEnds(world.health.outage(subject)?.trial?.server ?? '', 'node_connection');
+    await world.clock.advance(1_000);
+    world.health.forgetSockets('n2', true);
+    const now = world.clock.now();
+    const rests = world.health.outage(subject);
+    expect([rests?.trial, (rests?.trialAt ?? 0) > now]).toEqual([undefined, true]);
+    world.health.forgetSockets('n1', false);
+    expect(world.health.outage(subject)?.trial?.since ?? world.health.outage(subject)?.trialAt).toBe(now);
+    world.health.forgetSockets('n1', true);
     expect(withOutage(world)).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { callSigns, socketSigns } from '../../../../src/diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../../../../src/domain/problems.ts';
 import {
   blamedIfTrialFailed,
+  hastened,
   type Outage,
   problemOfSubject,
   problemOfTrial,
@@ -106,6 +107,12 @@ describe('a check', () => {
     const trying = withTrial({ ...BLAMED, trialAt: NOW + 60_000 }, NO_SERVER, NOW);
     expect(withCheck(trying, NOW + 1)).toEqual({ ...BLAMED, trialAt: NOW + 1 });
   });
+});
+
+it('a trial that is hastened is due at once, and not later than it was', () => {
+  const rests = { ...BLAMED, trialAt: NOW + 60_000 };
+  expect(hastened(rests, NOW)).toEqual({ ...rests, trialAt: NOW });
+  expect(hastened({ ...rests, trialAt: NOW - 1 }, NOW).trialAt).toBe(NOW - 1);
 });
 
 describe('the problem', () => {
