@@ -269,13 +269,16 @@ function toldBy(story: Story, second: number): readonly string[] {
   });
 }
 
+/** A canary that hangs delays the next one by 2 s, and calls that hang keep their places for 3 s. */
+const HANGING_S = 5;
+
 /**
- * How much later than others a server is polled whose socket is tried in vain: it is woken first,
- * and while calls for tokens hang, each waits for those before it.
+ * How much later a server is polled than without faults: calls for tokens that hang take places,
+ * and a server whose socket is tried in vain is woken first, and waits for those before it.
  */
 function polledAfterS({ mode }: (typeof SERVERS)[number], faults: readonly Fault[]): number {
-  if (mode === 'poll') return 0;
   const hangs = faults.some(({ effect, on }) => effect === 'hang' && on === 'websocket');
+  if (mode === 'poll') return hangs ? HANGING_S : 0;
   return WOKEN_S + (hangs ? Math.ceil(SOCKETS / PLACES) * REQUEST_TIMEOUT_S : 0);
 }
 

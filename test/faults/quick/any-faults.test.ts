@@ -333,6 +333,13 @@ it.each<[string, Story]>([
     ]),
   ],
   [
+    'polls at the start, while calls for tokens hang, and a canary is one of them',
+    story(60, 0, [
+      ['hang', 0, 0.25, 'websocket'],
+      ['cut', 0, 0.25, 'listing'],
+    ]),
+  ],
+  [
     'a node whose sockets fail at its new address, too',
     story(240, 0, [
       ['garbage', 2.5, 4, 'socket', 'n0'],
