@@ -82,6 +82,8 @@ export class Gateway {
   readonly #nodePolls: NodePolls;
   readonly #calls: CallMaker;
   readonly #held: HeldCalls;
+  /** Calls for the tokens of trials that wait or run. */
+  #tokensOfTrials = 0;
   #asked: Pick<PanelUse['asked'], 'websocket' | 'resources'> = { websocket: new Map(), resources: new Map() };
 
   /** Calls go over HTTP unless `api` is given. */
@@ -178,12 +180,21 @@ export class Gateway {
 
   /** Requests credentials, at most twice a minute for each server. */
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
-    const credentials = await this.#held.run('websocket', server, ask, signal);
-    const node = this.#health.asked('websocket', server.id)?.node;
-    const before = node === undefined ? undefined : this.#addresses.note(node, credentials.socketUrl);
-    if (node !== undefined && before !== undefined)
-      this.#health.forgetSockets(node, node === new URL(before).host);
-    return credentials;
+    const ofTrials = this.#health.socketTrial(server.id) === undefined ? 0 : 1;
+    this.#tokensOfTrials += ofTrials;
+    try {
+      const credentials = await this.#held.run('websocket', server, ask, signal);
+      this.#addressGiven(this.#health.asked('websocket', server.id)?.node, credentials.socketUrl);
+      return credentials;
+    } finally {
+      this.#tokensOfTrials -= ofTrials;
+    }
+  }
+
+  #addressGiven(node: string | undefined, url: string): void {
+    if (node === undefined) return;
+    const before = this.#addresses.note(node, url);
+    if (before !== undefined) this.#health.forgetSockets(node, node === new URL(before).host);
   }
 
   /** Can one call get the resources of all of a node's servers? */
@@ -228,9 +239,16 @@ export class Gateway {
   /** The trial of its node's sockets for which the server was chosen, until it has ended. */
   socketTrial(server: string): SocketTrial | undefined {
     const trial = this.#health.socketTrial(server);
-    // Without room for a token call, the trial uses the present token: a call for a new one could
-    // delay the trials of other nodes, most of which need no call.
-    return trial?.isFresh === true && !this.#scheduler.hasTrialRoom ? { ...trial, isFresh: false } : trial;
+    return trial?.isFresh === true && !this.#hasRoomForFresh ? { ...trial, isFresh: false } : trial;
+  }
+
+  /**
+   * Is there room for a trial with a new token? Others use the present one: their calls could delay
+   * the trials of other nodes, most of which need no call. In a full window, tokens wait for as
+   * long as it takes, so only one trial does.
+   */
+  get #hasRoomForFresh(): boolean {
+    return this.#scheduler.hasTrialRoom && (this.#scheduler.isOpen || this.#tokensOfTrials === 0);
   }
 
   /** Ends the trial for which the server was chosen, without an outcome. Its own socket goes on. */

@@ -65,6 +65,11 @@ export class Scheduler {
     return trialsAt({ trials: this.#history.trials, limit: this.#limit }, this.#now) <= this.#now;
   }
 
+  /** May any call start now, as far as the rate limit is concerned? */
+  get isOpen(): boolean {
+    return this.#limit.opensAt <= this.#now;
+  }
+
   /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
   get backlog(): Backlog | undefined {
     return this.#calls.backlog;

@@ -301,6 +301,20 @@ describe('within 75 s after its end, nothing is left', () => {
     expect(seen.allWellAfterS(100)).toBeLessThanOrEqual(BACK_S);
   });
 
+  it('of refusing nodes in a full window, because their trials need no call', async () => {
+    const groups = nodesOf(40, 5, 'auto');
+    const faults = places(0, 40).map((node) =>
+      fault('refused', { on: 'socket', node: `n${node}`, fromMinute: 8, toMinute: 8 + 1 / 3 }),
+    );
+    const drops = dropsAt(
+      8,
+      faults.map(({ node }) => node ?? ''),
+    );
+    const seen = await play({ ...LISTED, limit: 60, groups, faults }, 11, [drops]);
+    expect(seen.at(475).streaming).toBe(200);
+    expect(seen.allStreamAfterS(500)).toBeLessThanOrEqual(45);
+  });
+
   it.each([
     ['a node’s old address', LISTED, 2],
     ['the old address of a node that no list names', { limit: 240 }, 2],

@@ -505,6 +505,18 @@ describe('the rate', () => {
     expect(world.started().at(-1)).toBe('b');
   });
 
+  it('is open until the window is full', async () => {
+    const world = scheduled(2);
+    world.run('a').end.resolve('');
+    await settled(world);
+    expect(world.scheduler.isOpen).toBe(true);
+    world.run('b').end.resolve('');
+    await settled(world);
+    expect(world.scheduler.isOpen).toBe(false);
+    await world.clock.advance(WINDOW_MS);
+    expect(world.scheduler.isOpen).toBe(true);
+  });
+
   it('leaves a tenth to retries', async () => {
     const world = scheduled(20);
     expect(world.scheduler.hasTrialRoom).toBe(true);
