@@ -244,11 +244,10 @@ export class Gateway {
 
   /**
    * Is there room for a trial with a new token? Others use the present one: their calls could delay
-   * the trials of other nodes, most of which need no call. In a full window, tokens wait for as
-   * long as it takes, so only one trial does.
+   * the trials of other nodes, most of which need no call.
    */
   get #hasRoomForFresh(): boolean {
-    return this.#scheduler.hasTrialRoom && (this.#scheduler.isOpen || this.#tokensOfTrials === 0);
+    return this.#tokensOfTrials < this.#scheduler.trialRoom;
   }
 
   /** Ends the trial for which the server was chosen, without an outcome. Its own socket goes on. */

@@ -179,7 +179,9 @@ const RULES = {
    * failed don't count.
    */
   trials: (call, traffic, now) =>
-    isTrial(call, traffic) ? { at: trialsAt(traffic, now), gate: 'gate trials' } : FREE,
+    isTrial(call, traffic)
+      ? { at: traffic.trials.roomAt(traffic.limit.limitPerMinute * TRIAL_SHARE, now), gate: 'gate trials' }
+      : FREE,
   /** In a shortage, connects get at least half of the starts. */
   shortage: (call, { isShort, others, limit }, now) => {
     if (!isShort || isConnect(call) || call.tries() !== undefined) return FREE;
@@ -200,9 +202,10 @@ export function startAt(call: Call, traffic: Traffic, now: number): Start {
   return start.at > now ? start : { ...FREE, at: now, why: undefined };
 }
 
-/** When the next trial may start as far as their part of the rate is concerned. */
-export function trialsAt({ trials, limit }: Pick<Traffic, 'trials' | 'limit'>, now: number): number {
-  return trials.roomAt(limit.limitPerMinute * TRIAL_SHARE, now);
+/** How many trials may start as far as their part of the rate is concerned. */
+export function trialRoom({ trials, limit }: Pick<Traffic, 'trials' | 'limit'>, now: number): number {
+  const most = Math.max(1, Math.floor(limit.limitPerMinute * TRIAL_SHARE));
+  return Math.max(0, most - trials.count(now));
 }
 
 /** Is it the path of a list of backups or schedules? */

@@ -8,7 +8,7 @@ import { type Backlog, CallQueue, type Job, type JobOptions } from './call-queue
 import { History } from './history.ts';
 import { Lines } from './lines.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { isTrial, PLACES, SEATED_MS, TOKEN_CALLS, type Traffic, trialsAt } from './rules.ts';
+import { isTrial, PLACES, SEATED_MS, TOKEN_CALLS, type Traffic, trialRoom } from './rules.ts';
 import { WINDOW_MS } from './sliding-window.ts';
 
 export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
@@ -60,14 +60,13 @@ export class Scheduler {
     return this.#lines.size;
   }
 
-  /** Does the rules' part of the rate for trials have room for another one? */
-  get hasTrialRoom(): boolean {
-    return trialsAt({ trials: this.#history.trials, limit: this.#limit }, this.#now) <= this.#now;
-  }
-
-  /** May any call start now, as far as the rate limit is concerned? */
-  get isOpen(): boolean {
-    return this.#limit.opensAt <= this.#now;
+  /**
+   * How many trials may have a call now: what is left of their part of the rate; in a full window
+   * at most one, because it waits for as long as that takes.
+   */
+  get trialRoom(): number {
+    const room = trialRoom({ trials: this.#history.trials, limit: this.#limit }, this.#now);
+    return this.#limit.opensAt <= this.#now ? room : Math.min(1, room);
   }
 
   /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */

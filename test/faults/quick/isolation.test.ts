@@ -301,18 +301,14 @@ describe('within 75 s after its end, nothing is left', () => {
     expect(seen.allWellAfterS(100)).toBeLessThanOrEqual(BACK_S);
   });
 
-  it('of refusing nodes in a full window, because their trials need no call', async () => {
-    const groups = nodesOf(40, 5, 'auto');
-    const faults = places(0, 40).map((node) =>
-      fault('refused', { on: 'socket', node: `n${node}`, fromMinute: 8, toMinute: 8 + 1 / 3 }),
-    );
-    const drops = dropsAt(
-      8,
-      faults.map(({ node }) => node ?? ''),
-    );
-    const seen = await play({ ...LISTED, limit: 60, groups, faults }, 11, [drops]);
-    expect(seen.at(475).streaming).toBe(200);
-    expect(seen.allStreamAfterS(500)).toBeLessThanOrEqual(45);
+  it.each([60, 240])('of refusing nodes whose trials need no call, limit %i', async (limit) => {
+    const nodes = places(0, 50).map((node) => `n${node}`);
+    const refusal = { on: 'socket', fromMinute: 14, toMinute: 14 + 1 / 3 } as const;
+    const faults = nodes.map((node) => fault('refused', { ...refusal, node }));
+    const setting = { ...LISTED, limit, groups: nodesOf(50, 4, 'auto'), faults };
+    const seen = await play(setting, 17, [dropsAt(14, nodes)]);
+    expect(seen.at(835).streaming).toBe(200);
+    expect(seen.allStreamAfterS(860)).toBeLessThanOrEqual(45);
   });
 
   it.each([

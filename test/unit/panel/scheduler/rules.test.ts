@@ -6,7 +6,7 @@ import {
   type Start,
   startAt,
   type Traffic,
-  trialsAt,
+  trialRoom,
 } from '../../../../src/panel/scheduler/rules.ts';
 import { SlidingWindow } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { NO_SERVER, type Path, type Subject } from '../../../../src/panel/subjects.ts';
@@ -430,10 +430,8 @@ describe('the start of any call', () => {
 
 describe('trials', () => {
   it('have a tenth of the rate, and at least one place', () => {
-    expect(trialsAt(tried(3), NOW)).toBe(AGES_AGO);
-    expect(trialsAt(tried(4), NOW)).toBe(NOW + 30_000);
-    expect(trialsAt(tried(0, { limit: limitWith(5) }), NOW)).toBe(AGES_AGO);
-    expect(trialsAt(tried(1, { limit: limitWith(5) }), NOW)).toBe(NOW + 30_000);
+    expect([0, 3, 4, 5].map((trials) => trialRoom(tried(trials), NOW))).toEqual([4, 1, 0, 0]);
+    expect([0, 1].map((trials) => trialRoom(tried(trials, { limit: limitWith(5) }), NOW))).toEqual([1, 0]);
   });
 
   it.each<[string, Call, Partial<Traffic>, boolean]>([

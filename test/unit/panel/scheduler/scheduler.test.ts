@@ -505,26 +505,24 @@ describe('the rate', () => {
     expect(world.started().at(-1)).toBe('b');
   });
 
-  it('is open until the window is full', async () => {
-    const world = scheduled(2);
-    world.run('a').end.resolve('');
+  it('has room for a tenth of the calls as trials, and in a full window for one', async () => {
+    const world = scheduled(20);
+    const rooms = [world.scheduler.trialRoom];
+    for (let call = 0; call < 20; call += 1) world.run(`s${call}`).end.resolve('');
     await settled(world);
-    expect(world.scheduler.isOpen).toBe(true);
-    world.run('b').end.resolve('');
-    await settled(world);
-    expect(world.scheduler.isOpen).toBe(false);
+    rooms.push(world.scheduler.trialRoom);
     await world.clock.advance(WINDOW_MS);
-    expect(world.scheduler.isOpen).toBe(true);
+    expect([...rooms, world.scheduler.trialRoom]).toEqual([2, 1, 2]);
   });
 
   it('leaves a tenth to retries', async () => {
     const world = scheduled(20);
-    expect(world.scheduler.hasTrialRoom).toBe(true);
+    expect(world.scheduler.trialRoom).toBe(2);
     for (const server of ['a', 'b', 'c', 'd']) world.run(server, { isRetry: () => true }).end.resolve('');
     world.run('e').end.resolve('');
     await settled(world);
     expect(world.started()).toEqual(['a', 'b', 'e']);
-    expect(world.scheduler.hasTrialRoom).toBe(false);
+    expect(world.scheduler.trialRoom).toBe(0);
     await world.clock.advance(WINDOW_MS);
     expect(world.started()).toEqual(['a', 'b', 'e', 'c', 'd']);
   });
