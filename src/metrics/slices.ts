@@ -13,10 +13,12 @@ export type WalkKind = 'scrape' | 'view';
 const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 
 /**
- * The longest slice of a scrape, in milliseconds: while other work keeps the event loop busy, as
- * when all sockets reconnect, a scrape takes twice as much time as that work.
+ * While other work keeps the event loop busy, as when all sockets reconnect, a scrape takes twice
+ * as much time as that work, as long as a turn of the loop with both takes at most 40 ms. It may
+ * take 15 ms in any turn, because otherwise it would get less the busier the loop is.
  */
-const LONGEST_SLICE_MS = 15;
+const LONGEST_TURN_MS = 40;
+const LARGE_SLICE_MS = 15;
 
 /**
  * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
@@ -58,7 +60,9 @@ export class Slices {
       const restedAt = this.#now();
       await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
       const at = this.#now();
-      const fairMs = kind === 'scrape' ? Math.min(LONGEST_SLICE_MS, 2 * (at - restedAt)) : 0;
+      const otherMs = at - restedAt;
+      const fairMs =
+        kind === 'scrape' ? Math.min(2 * otherMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs)) : 0;
       endsAt = at + Math.max(SLICE_MS[kind], fairMs);
     };
     return {

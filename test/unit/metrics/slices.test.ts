@@ -43,6 +43,7 @@ test.each<[WalkKind, number]>([
 
 test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
   ['a scrape takes twice as long as other work took', 'scrape', 6, 12],
+  ['a scrape and other work take 40 ms together', 'scrape', 18, 22],
   ['a scrape takes 15 ms after a longer turn', 'scrape', 80, 15],
   ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
   ['a view takes 2 ms, whatever else works', 'view', 80, 2],
