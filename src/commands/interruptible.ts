@@ -1,5 +1,7 @@
 // Work of a command that SIGINT or SIGTERM interrupts.
 
+import { setMaxListeners } from 'node:events';
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
@@ -8,6 +10,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
  */
 export async function interruptible<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const stop = new AbortController();
+  // A command's prompts and calls all listen to it; Node warns of more than ten.
+  setMaxListeners(0, stop.signal);
   const onSignal = () => stop.abort();
   for (const signal of SIGNALS) process.once(signal, onSignal);
   try {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { interruptible } from '../../../src/commands/interruptible.ts';
 
@@ -20,4 +21,19 @@ it('work that fails leaves no listeners', async () => {
   const before = listeners();
   await expect(interruptible(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(listeners()).toEqual(before);
+});
+
+it('prompts and calls that all listen to the signal are no leak that Node warns of', async () => {
+  const warnings: Error[] = [];
+  const seen = (warning: Error) => warnings.push(warning);
+  process.on('warning', seen);
+  await interruptible(async (scope) => {
+    for (let calls = 0; calls < 20; calls += 1) scope.addEventListener('abort', () => undefined);
+  });
+  // Warnings come in their order, in later turns.
+  const last = once(process, 'warning');
+  process.emitWarning('the last one', 'LastWarning');
+  await last;
+  process.off('warning', seen);
+  expect(warnings.map(({ name }) => name)).toEqual(['LastWarning']);
 });
