@@ -7,8 +7,8 @@ import type { Snapshot } from '../domain/snapshot.ts';
 import { MIB } from '../domain/units.ts';
 
 /**
- * What the metric names of pterodactyl_exporter begin with, and those of pelican-exporter, which
- * has the same metrics.
+ * The prefixes of the metrics of pterodactyl_exporter, and of pelican-exporter, which has the same
+ * metrics.
  */
 export const COMPATIBILITY_PREFIXES = {
   pterodactyl_exporter: 'pterodactyl_server_',

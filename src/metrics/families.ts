@@ -49,7 +49,7 @@ function stopRows(stops: StopCounts): readonly FamilyRow[] {
 
 const NO_STOP_ROWS = stopRows(NO_STOPS);
 
-/** What the name of every family about a server begins with. */
+/** The prefix of every family about a server. */
 export const SERVER_PREFIX = 'gameserver_';
 
 /**

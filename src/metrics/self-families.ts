@@ -4,7 +4,7 @@ import type { FleetReading, PanelReading } from '../domain/reading.ts';
 import { type Family, familyHead } from './families.ts';
 import type { ServerCounts } from './server-counts.ts';
 
-/** What the name of every metric about the exporter begins with. */
+/** The prefix of every metric about the exporter. */
 export const SELF_PREFIX = 'gameserver_exporter_';
 
 /** What the exporter knows of itself. */
@@ -126,7 +126,7 @@ export const SELF_GAUGES: readonly Family<SelfView>[] = [
 
 function rows(counts: ServerCounts[keyof ServerCounts]) {
   return [...counts].flatMap(([panel, ofPanel]) =>
-    [...ofPanel].map(([word, n]) => [[panel, word], n] as const),
+    [...ofPanel].map(([state, n]) => [[panel, state], n] as const),
   );
 }
 

@@ -265,7 +265,7 @@ export class SelfMetrics {
   }
 }
 
-/** Sets a gauge to what was read; what has no value is absent. */
+/** Sets a gauge to the values that were read; a missing value is absent. */
 function show(gauge: Gauge, { labels }: Family<never>, value: ReturnType<Family<never>['read']>): void {
   gauge.reset();
   if (value === undefined) gauge.remove();

@@ -4,9 +4,7 @@ import type { FleetReading } from '../domain/reading.ts';
 import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
 import type { Walk } from './slices.ts';
 
-/**
- * Numbers of servers by panel and by word, which are 0 for every word of every configured panel.
- */
+/** Numbers of servers by panel and by state or condition, 0 for one without servers. */
 type CountsByPanel = ReadonlyMap<string, Map<string, number>>;
 
 export interface ServerCounts {
@@ -24,8 +22,8 @@ const STEP = 100;
 /** Counts the servers of all panels, in the slices of the walk. */
 export async function countServers(fleet: FleetReading, walk: Pick<Walk, 'pause'>): Promise<ServerCounts> {
   const panels = fleet.panels().map(({ name }) => name);
-  const none = (words: readonly string[]): CountsByPanel =>
-    new Map(panels.map((panel) => [panel, new Map(words.map((word) => [word, 0]))]));
+  const none = (states: readonly string[]): CountsByPanel =>
+    new Map(panels.map((panel) => [panel, new Map(states.map((state) => [state, 0]))]));
   const counts = { sockets: none(OPEN_STATES), conditions: none(CONDITIONS) };
   for (const [index, { target, socketState, status }] of fleet.servers().entries()) {
     if (index % STEP === 0) await walk.pause();
@@ -35,7 +33,7 @@ export async function countServers(fleet: FleetReading, walk: Pick<Walk, 'pause'
   return counts;
 }
 
-function add(ofPanel: Map<string, number> | undefined, word: string): void {
-  const before = ofPanel?.get(word);
-  if (before !== undefined) ofPanel?.set(word, before + 1);
+function add(ofPanel: Map<string, number> | undefined, state: string): void {
+  const before = ofPanel?.get(state);
+  if (before !== undefined) ofPanel?.set(state, before + 1);
 }

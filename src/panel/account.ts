@@ -22,7 +22,7 @@ export class Account {
     return this.#foreign;
   }
 
-  /** Calls `changed` after each change of the limit, until cancelled. */
+  /** Calls `changed` after each change of the limit, until canceled. */
   watch(changed: LimitChanged): Cancel {
     this.#watchers.add(changed);
     return () => void this.#watchers.delete(changed);

@@ -1,6 +1,6 @@
 /** A heap whose items know their places in it, so that any of them can be taken out. */
 
-/** What can be in one heap at a time. */
+/** An item that can be in one heap at a time. */
 export interface Placed {
   /** Only the heap sets it; -1 before the first. */
   place: number;

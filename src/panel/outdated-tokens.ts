@@ -7,7 +7,7 @@ export interface DatedToken {
   readonly fetchedAt: number;
 }
 
-/** What a node refused. */
+/** The refused tokens of a node. */
 interface Refusals {
   /** Tokens that were fetched until then are outdated. */
   until: number;
@@ -16,10 +16,10 @@ interface Refusals {
 }
 
 /**
- * A daemon refuses every token from before its start (wings, router/tokens), so what it refuses one
- * server it refuses its others. It also refuses tokens of a single server whose user lost a
- * permission: that is why two servers have to be refused, or one that tries its node's sockets for
- * all others.
+ * A daemon refuses every token from before its start (wings, router/tokens), so a refused token of
+ * one server is evidence about older tokens of its others. It also refuses tokens of a single
+ * server whose user lost a permission: that is why two servers have to be refused, or one that
+ * tries its node's sockets for all others.
  */
 export class OutdatedTokens {
   readonly #nodes = new Map<string, Refusals>();

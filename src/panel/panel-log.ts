@@ -10,7 +10,7 @@ export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel'
   readonly log: Logger;
 }
 
-/** What is logged; nodes are logged with their servers. */
+/** The subjects whose problems are logged here; those of nodes are logged with their servers. */
 const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathSubject)];
 
 /** A problem that comes and goes is logged at most this often. */

@@ -1,4 +1,4 @@
-/** What the calls of one panel teach about the rate limit of its account. */
+/** Learns the rate limit of an account from the calls of one panel. */
 import type { ProblemReading } from '../domain/reading.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { Account } from './account.ts';

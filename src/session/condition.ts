@@ -17,7 +17,7 @@ interface Evidence {
   readonly result: PollState['result'];
   /** Whether the server should be polled now. */
   readonly polling: boolean;
-  /** The refusal of the socket that stands, also while it is retested. */
+  /** The last refusal of the socket, also while it is tested again. */
   readonly refused: LastingRefusal | undefined;
   readonly socketProblem: Problem | undefined;
   readonly pollProblem: Problem | undefined;

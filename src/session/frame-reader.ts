@@ -187,7 +187,7 @@ export class FrameReader {
     return this.#goesOn(size, mayWait);
   }
 
-  /** The kind of the frame that begins here and has so much content. */
+  /** The kind of the frame that begins here, with `length` bytes of content. */
   #classify(bytes: Buffer, at: number, length: number): Kind {
     const first = bytes[at] ?? 0;
     if (first === TEXT || first === BINARY) {
@@ -234,7 +234,7 @@ export class FrameReader {
   }
 
   /**
-   * Makes room for so many bytes of the unfinished frame, if the budget allows; never for much more
+   * Makes room for `size` bytes of the unfinished frame, if the budget allows; never for much more
    * than has arrived.
    */
   #makeRoom(size: number): boolean {
@@ -276,7 +276,7 @@ export class FrameReader {
     return at + skipped;
   }
 
-  /** ws keeps a fragment until the message is complete; this one has so many bytes. */
+  /** Counts a fragment, which ws keeps until the message is complete. */
   #countFragment(isLast: boolean, bytes: number): void {
     this.#isFragmented = !isLast;
     const used = isLast ? 0 : this.#usedByFragments + bytes;

@@ -1,5 +1,5 @@
-// Opens a panel's console sockets in turn, one daemon after the other, of each only as many at once
-// as it accepts.
+// Opens a panel's console sockets in turn, one daemon after the other, and only as many of each
+// daemon at once as it accepts.
 
 import type { Cancel } from '../domain/time.ts';
 import type { InTurn } from './connect-pacer.ts';
@@ -10,9 +10,9 @@ const SHARE = 0.75;
 
 /** The sockets of one daemon. */
 interface Daemon {
-  /** Those that it has no room for. */
+  /** Sockets for which the daemon has no room yet. */
   readonly waiting: WaitingLine<Entry>;
-  /** Those that open when the daemon's turn comes. */
+  /** Sockets that open when the daemon's turn comes. */
   readonly ready: WaitingLine<Entry>;
   /** Sockets that have a place and whose tokens haven't been accepted yet. */
   taken: number;
@@ -83,8 +83,8 @@ export class HandshakeRoom {
   }
 
   /**
-   * Opens the first socket of the daemon whose turn it is: what a daemon refuses one socket tells
-   * what its others need, and that is known before they open. A socket that left leaves its turn.
+   * Opens the first socket of the daemon whose turn it is. The daemons take turns so that the first
+   * response of each, such as a refused token, is known before its other sockets open.
    */
   readonly #beginNext = (): void => {
     const next = this.#takeReady();

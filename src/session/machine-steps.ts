@@ -17,7 +17,7 @@ import {
   UNANSWERED_LIMIT,
 } from './machine-model.ts';
 
-/** What a step needs from outside. */
+/** The inputs of a step, besides the state and the event. */
 export interface MachineContext {
   /** Monotonic milliseconds. */
   readonly now: number;

@@ -11,11 +11,11 @@ export function outdatedAt(problem: Problem | undefined, way: WayState, seen: Su
   const refused = lastingRefusal(problem);
   const ends = [seen.accessedAnewAt];
   if (mayBeOfPanel(refused?.reason)) ends.push(panelJudgedAt);
-  // What failed for all of a node, or for a moment: another server of the node works again.
+  // A failure of the whole node, or a passing one, ends when another server of the node works.
   if (refused?.reason === undefined) ends.push(nodeJudgedAt, recoveredOnNode(problem, seen));
-  // A state that the server list shows as well: the response that contained it may be outdated.
+  // The server list shows such a state as well, so a newer list makes the response obsolete.
   else if (!mayBeOfPanel(refused.reason) && refused.reason !== 'forbidden') ends.push(seen.listedAt);
-  // Another server with the same refusal works, and this one is listed as that one is.
+  // Another server with the same refusal works again, and the list shows both alike.
   if (refused !== undefined && problem !== undefined && seen.target.node !== undefined)
     ends.push(seen.recovered.get(problem.cause) ?? NEVER);
   return Math.max(...ends);

@@ -1,4 +1,4 @@
-// The ports of a session: what it is given by the panel's fleet.
+// The ports of a session, which the panel's fleet provides.
 
 import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -71,7 +71,7 @@ export interface ConditionChange {
   readonly hasStreamed: boolean;
 }
 
-/** Gets what may be logged about servers. */
+/** Logs the changes of servers. */
 export interface SessionLog {
   conditionChanged(record: SessionRecord, change: ConditionChange): void;
   /** The panel gives another host and port for the server's socket than before. */

@@ -49,7 +49,7 @@ export class Session {
     const { machine } = this;
     const { socket, poll, status } = makePlan(this.#state, surroundings);
     if (socket !== undefined) this.#streamer.happened(socket);
-    // That was a change of its own, with everything that follows from it.
+    // The machine's change has called this method again, with the new state.
     if (this.machine !== machine) return;
     if (declinesTrial(machine, surroundings)) this.#context.panel.declineTrial(this.#record.target.id);
     if (poll !== undefined) this.#poller ??= new Poller(this.#context, this.#record, this);

@@ -10,7 +10,7 @@ import { type ProxyOptions, ProxyPool } from '../panel/proxy-pool.ts';
 export type OpenTunnel = (node: ConnectionOptions, signal: AbortSignal) => Promise<Duplex>;
 
 /**
- * What connects to a socket's node through the proxy of its address; undefined if it needs none.
+ * The tunnel to a socket's node through the proxy of its address; undefined if it needs none.
  * Throws if the proxy is invalid.
  */
 export function tunnelFor(

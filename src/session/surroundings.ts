@@ -27,7 +27,7 @@ export interface Surroundings extends PollIntervals {
   readonly target: ServerTarget;
   /** When the server list was last read completely. */
   readonly listedAt: number;
-  /** When the key, or the way to the panel, last changed. */
+  /** When the key, or the connection to the panel, last changed. */
   readonly accessedAnewAt: number;
   /** The process may open a file for its socket. */
   readonly hasRoom: boolean;

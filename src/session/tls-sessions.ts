@@ -3,7 +3,7 @@
 
 import type { TLSSocket } from 'node:tls';
 
-/** More than any panel has. */
+/** More nodes than any panel has. */
 const MAX_NODES = 1_000;
 
 /**

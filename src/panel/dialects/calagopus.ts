@@ -27,7 +27,7 @@ const SERVERS = '/api/client/servers';
 const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
 
 /**
- * The limit of an installation that nobody changed: 360 calls in 30 s
+ * The limit of an unchanged installation: 360 calls in 30 s
  * (shared/src/settings/ratelimits.rs).
  */
 const RATE = { calls: 360, windowMs: 30_000 };

@@ -61,7 +61,7 @@ function pageTitle(page: string): string | undefined {
   return firstLine(text);
 }
 
-/** What a browser doesn't show. */
+/** The parts of a page that a browser doesn't show. */
 const UNSEEN = /<(script|style)\b[^]*?<\/\1>/gi;
 
 /** Tags at which a browser begins a new line. */

@@ -25,7 +25,7 @@ export interface Evidence extends Placed {
   isCounted: boolean;
 }
 
-/** What a server's evidence becomes. */
+/** The evidence that replaces a server's earlier one. */
 export type NextEvidence = Readonly<Omit<Evidence, 'place'>>;
 
 /** Evidence that isn't counted yet. */

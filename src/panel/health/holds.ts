@@ -1,4 +1,4 @@
-/** What must not start now, because something that it needs has an outage. */
+/** Holds calls and sockets while a subject that they need has an outage. */
 import type { Call } from '../scheduler/call.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject } from '../subjects.ts';
 import type { Health } from './health.ts';

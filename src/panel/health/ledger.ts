@@ -24,7 +24,7 @@ interface Ended {
 }
 
 /**
- * What has an outage according to the tallies.
+ * Decides which subjects have an outage, by their tallies.
  *
  * A success within the last two minutes keeps a subject other than the panel from being suspected.
  * A suspect is blamed once its first trial has failed (the panel after two), and its outage ends
@@ -32,7 +32,7 @@ interface Ended {
  */
 export class Ledger {
   readonly tallies = new Tallies((subject) => this.isBlamed(subject));
-  /** The outages of all tallies, for those who ask by subject. */
+  /** The outages of all tallies, by subject. */
   readonly #outages = new Map<Subject, Outage>();
   /** When a call last proved that the panel works; negative infinity before the first such call. */
   #provenAt = NEVER;
@@ -129,7 +129,7 @@ export class Ledger {
     const { suspectedAt } = outage;
     // Without any success, the outage goes on, so when it began needn't be looked up.
     const isOfNobody = servers === 0;
-    // What doesn't contradict may have been known when the suspicion began.
+    // A success that contradicts no failure may have been known when the suspicion began.
     const hasWorked = worksAt !== NEVER && (worksAt > suspectedAt || tally.contradictedAt >= suspectedAt);
     if (!(subject === 'panel' ? this.#isPanelCleared : isOfNobody || hasWorked)) return false;
     if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));

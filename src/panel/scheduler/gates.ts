@@ -27,7 +27,7 @@ export class Gates<Line extends RankedLine> {
   readonly #gates = new Map<string, NamedGate<Line>>();
   /** By their first lines. */
   readonly #open = new Ranking<NamedGate<Line>>();
-  /** By the instants at which they open, without those that only a change opens. */
+  /** By the instants at which they open; a gate that only a change opens isn't here. */
   readonly #closed = new Ranking<NamedGate<Line>>();
   /** Calls that nothing but the rate holds. */
   backlog = 0;

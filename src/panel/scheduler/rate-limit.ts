@@ -22,7 +22,7 @@ export const DEFAULT_WAIT_MS = 60_000;
 /** The longest wait, so that a wrong header never stops the exporter for a day. */
 export const MAX_WAIT_MS = 600_000;
 
-/** With less than this part of the limit left, somebody else uses the account. */
+/** With less than this part of the limit left, another client uses the account. */
 const SPARE_PART = 0.1;
 
 /** While the account has no calls to spare, one probe at a time, at least 15 s apart. */
@@ -32,8 +32,8 @@ const SPARE_WAIT_MS = 15_000;
 const PROBE_MS = 5_000;
 
 /**
- * The calls per minute that the exporter makes with this limit; undefined if the panel reports
- * none.
+ * The calls per minute that the exporter makes with this limit, which is undefined if the panel
+ * reports none.
  */
 export function madePerMinute(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
@@ -56,7 +56,7 @@ export interface PinnedRate {
 /** What a 429 pauses: all calls of the account, one path, or the tokens of one server. */
 export type PauseScope = 'account' | Path | `tokens of ${string}`;
 
-/** A pause that the panel demands; it stays until a call shows that it is over. */
+/** A pause that the panel demands; it stays until a call proves that it is over. */
 export interface Pause {
   readonly scope: PauseScope;
   /** When the panel first demanded it, in monotonic milliseconds. */
@@ -114,7 +114,7 @@ export class RateLimit {
     this.#changed();
   }
 
-  /** Applies the way in which the panel counts. */
+  /** Applies the panel's way of counting calls. */
   speaks({ windowMs, defaultPerMinute, quiet }: RateForm): void {
     const isSame =
       this.#defaultPerMinute === defaultPerMinute &&

@@ -128,7 +128,7 @@ const RULES = {
       gate: subjectNode(hold.subject) === undefined ? `gate ${hold.subject}` : 'node',
     };
   },
-  /** A 429 pauses what it concerns. */
+  /** A 429 pauses its path, or the tokens of its server; a pause of the account is checked once. */
   pause: ({ path, server }, { limit }, now) => {
     const ofPath = limit.pausedUntil(path, '');
     if (ofPath > now) return { at: ofPath, gate: `gate pause ${path}` };

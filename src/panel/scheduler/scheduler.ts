@@ -33,7 +33,7 @@ export class Scheduler {
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
   /** The calls that wait or run. */
   readonly #asked = new Set<PendingCall>();
-  /** Those of the calls that were canaries when they were asked for. */
+  /** The calls among them that were canaries when they were requested. */
   readonly #canaries = new Set<PendingCall>();
   #limit: RateLimit;
   #nextId = 0;
@@ -61,8 +61,8 @@ export class Scheduler {
   }
 
   /**
-   * How many trials may have a call now: what is left of their part of the rate; in a full window
-   * at most one, because it waits for as long as that takes.
+   * How many trials may make a call now: the rest of their part of the rate; at most one while the
+   * window is full, because that one has to wait for room.
    */
   get trialRoom(): number {
     const room = trialRoom({ trials: this.#history.trials, limit: this.#limit }, this.#now);

@@ -97,7 +97,7 @@ function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (flags['is_transferring'] === true) return 'transferring';
   if (status === 'restoring_backup') return 'restoring';
   // Panels still call such a server one that is being installed, and reject its calls with the same
-  // words.
+  // message.
   if (status === 'install_failed') return 'install_failed';
   if (flags['is_installing'] === true || status === 'installing') return 'installing';
   return flags['is_node_under_maintenance'] === true ? 'maintenance' : undefined;
