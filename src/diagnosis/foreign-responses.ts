@@ -66,7 +66,7 @@ function recognize(response: ForeignResponse): ForeignKind | undefined {
   const { status, message = '' } = response;
   if (PLAIN_TO_TLS.test(message)) return 'https_needed';
   if (CLIENT_CERTIFICATE.test(message)) return 'client_certificate';
-  // Cloudflare marks each of its challenges, and a page that is none may contain the same words:
+  // Cloudflare marks each of its challenges, and a page that is none may contain the same text:
   // its own rate limit denies access.
   if (status === 429) return response.isChallenge === true ? 'challenge' : undefined;
   // Cloudflare's name is on its error pages, too.

@@ -15,7 +15,7 @@ export type ServerGlobs = { readonly [Key in (typeof MATCH_KEYS)[number]]?: read
 
 /**
  * Which of the listed servers are monitored, and how. The first rule of `expect` and of `query`
- * that matches applies; without one, a server may be in any state, and isn't queried.
+ * that matches applies; without one, `auto` is expected, and a server isn't queried.
  */
 export interface DiscoverRules {
   /** A server has to match every key of it. */

@@ -19,7 +19,7 @@ export class PanelSurroundings {
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   /** When the server list was last read completely. */
   listedAt = NEVER;
-  /** When the key, or the way to the panel, last changed. */
+  /** When the key, or the connection to the panel, last changed. */
   accessedAnewAt = NEVER;
 
   constructor({ clock, gateway }: { readonly clock: Clock; readonly gateway: PanelGateway }) {

@@ -1,4 +1,4 @@
-// Requests one server's resources as its plan says.
+// Requests one server's resources according to its plan.
 
 import { type Cancel, NEVER } from '../domain/time.ts';
 import { toProblem } from '../panel/panel-error.ts';
@@ -15,7 +15,7 @@ import {
 import type { PollPlan } from './poll-plan.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
 
-/** Requests one server's resources as its plan says; never two requests at once. */
+/** Requests one server's resources according to its plan; never two requests at once. */
 export class Poller {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;

@@ -114,7 +114,7 @@ function hasListener(address: string): Promise<boolean> {
     connection.once('error', (error: NodeJS.ErrnoException) => {
       const { code } = error;
       if (code === 'EACCES') fail(error);
-      // Any other error, such as too many waiting connections, shows that somebody listens.
+      // Any other error, such as too many waiting connections, proves that a process listens.
       else done(code !== 'ECONNREFUSED' && code !== 'ENOENT');
     });
   });

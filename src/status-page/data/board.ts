@@ -1,4 +1,4 @@
-// The data behind the page, rendered once for all who ask.
+// The data behind the page, rendered once for all viewers.
 import type { ChartSeries } from '../../domain/recent-history.ts';
 import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
