@@ -202,7 +202,7 @@ export class PanelFleet {
       up: gateway.health === 'up',
       isJudging: gateway.isJudging,
       problems: this.#problems(),
-      nodes: (now) => nodeReadings(this.records, (node) => gateway.nodeProblem(node), now),
+      nodes: (now) => nodeReadings(this.records, (node) => gateway.problems.ofNode(node), now),
       capacities: (now) => this.#nodes?.reading(now) ?? [],
       budget: gateway.budget(),
       needs: this.#needs.reading,
@@ -216,8 +216,8 @@ export class PanelFleet {
    */
   #problems(): readonly ProblemReading[] {
     const { gateway } = this.#context;
-    if (gateway.problem !== undefined) return gateway.problems;
-    const all = [...gateway.problems, ...this.#needs.problems, ...this.discovery.problems];
+    if (gateway.problems.ofPanel !== undefined) return gateway.problems.all;
+    const all = [...gateway.problems.all, ...this.#needs.problems, ...this.discovery.problems];
     return all.filter(({ cause }, index) => all.findIndex((one) => one.cause === cause) === index);
   }
 

@@ -44,12 +44,12 @@ export class PanelSurroundings {
       listedAt: this.listedAt,
       accessedAnewAt: this.accessedAnewAt,
       sockets: {
-        heldBy: gateway.socketHold(node),
+        heldBy: gateway.problems.ofSockets(node),
         panelJudgedAt: this.#judgedAt('panel', pathSubject('websocket'), 'consoles'),
         nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodeSockets(node)),
       },
       polls: {
-        heldBy: gateway.pollHold(node),
+        heldBy: gateway.problems.ofPolls(node),
         panelJudgedAt: this.#judgedAt('panel', pathSubject('resources')),
         nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodePolls(node)),
       },

@@ -4,11 +4,10 @@ import { EventEmitter } from 'node:events';
 import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { BudgetReading, ProblemReading } from '../domain/reading.ts';
-import { AT_ONCE } from '../domain/time.ts';
+import type { BudgetReading } from '../domain/reading.ts';
+import { AT_ONCE, type Clock } from '../domain/time.ts';
 import { Account } from './account.ts';
 import { PanelApi, type PanelApiOptions } from './api.ts';
-import { backlogProblem } from './backlog-problem.ts';
 import { CallMaker } from './call-maker.ts';
 import { type CallEnded, Health, type HealthChange, type PanelUse } from './health/health.ts';
 import { findHold, mayConnect } from './health/holds.ts';
@@ -18,6 +17,7 @@ import { NodePolls } from './node-polls.ts';
 import { type DatedToken, OutdatedTokens } from './outdated-tokens.ts';
 import { PanelError } from './panel-error.ts';
 import { PanelLog } from './panel-log.ts';
+import { PanelProblems } from './panel-problems.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
 import { RateLog } from './rate-log.ts';
@@ -27,16 +27,7 @@ import type { Call } from './scheduler/call.ts';
 import type { PinnedRate } from './scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';
 import { SocketAddresses } from './socket-addresses.ts';
-import {
-  type Channel,
-  nodePolls,
-  nodeSockets,
-  PATHS,
-  type Path,
-  pathSubject,
-  type Subject,
-  subjectNode,
-} from './subjects.ts';
+import { type Channel, nodeSockets, PATHS, type Path, pathSubject, subjectNode } from './subjects.ts';
 import { trialCalls } from './trial-calls.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
@@ -71,7 +62,8 @@ export interface SocketAttempt {
 export class Gateway {
   /** Emits each change, after it has happened. */
   readonly events = new EventEmitter<{ changed: [PanelChange] }>();
-  readonly #options: PanelGatewayOptions;
+  readonly problems: Pick<PanelProblems, keyof PanelProblems>;
+  readonly #clock: Clock;
   readonly #api: PanelCalls;
   readonly #scheduler: Scheduler;
   readonly #health: Health;
@@ -90,7 +82,7 @@ export class Gateway {
   constructor(options: PanelGatewayOptions, api: PanelCalls = new PanelApi(options)) {
     const { clock, panel, random = Math.random, share } = options;
     const { account = new Account(clock, options) } = options;
-    this.#options = options;
+    this.#clock = clock;
     this.#api = api;
     this.#log = new PanelLog(options);
     this.#rate = new PanelRate({
@@ -124,6 +116,12 @@ export class Gateway {
       }),
       changed: (change) => this.#healthChanged(change),
     });
+    this.problems = new PanelProblems({
+      clock,
+      health: this.#health,
+      rate: this.#rate,
+      scheduler: this.#scheduler,
+    });
     this.#calls = new CallMaker({
       clock,
       api,
@@ -147,35 +145,13 @@ export class Gateway {
 
   /** Does the panel's API respond and accept the API key? */
   get health(): 'unknown' | 'up' | 'down' {
-    if (this.problem !== undefined) return 'down';
+    if (this.problems.ofPanel !== undefined) return 'down';
     return this.#health.isKnown ? 'up' : 'unknown';
   }
 
   /** Is any subject suspected, but neither blamed nor cleared yet? */
   get isJudging(): boolean {
     return this.#health.isJudging;
-  }
-
-  /** The problem of the panel or of its API key; undefined while calls are let through. */
-  get problem(): Problem | undefined {
-    return this.#health.problemOf('panel');
-  }
-
-  /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
-  get problems(): readonly ProblemReading[] {
-    const ofPanel = this.#health.reading('panel');
-    if (ofPanel !== undefined) return [ofPanel];
-    const ofPaths = PATHS.map((path) => {
-      const problem = this.#problemOf(pathSubject(path)) && this.#health.reading(pathSubject(path));
-      return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
-    });
-    const { clock } = this.#options;
-    const { limit, sharingProblem } = this.#rate;
-    const ofRate = pauseProblem(limit, clock);
-    const ofBacklog = backlogProblem(this.#scheduler.backlog, limit.limitPerMinute, clock.now());
-    return [this.#health.reading('consoles'), ...ofPaths, ofRate, sharingProblem, ofBacklog].filter(
-      (problem) => problem !== undefined,
-    );
   }
 
   /** Requests credentials, at most twice a minute for each server. */
@@ -286,29 +262,9 @@ export class Gateway {
     this.#health.socketEnded(server, isProof ? outcome : undefined);
   }
 
-  /** Why no socket of this node is opened now: a problem of panel, path, account or node. */
-  socketHold(node: string | undefined): Problem | undefined {
-    const ofNode = node === undefined ? [] : [nodeSockets(node)];
-    return (
-      this.#health.problemOf('panel', pathSubject('websocket'), 'consoles', ...ofNode) ??
-      pauseProblem(this.#rate.limit, this.#options.clock, 'websocket')
-    );
-  }
-
-  /** Why servers of this node aren't polled for now. */
-  pollHold(node: string | undefined): Problem | undefined {
-    const ofNode = node === undefined ? [] : [nodePolls(node)];
-    return this.#health.problemOf('panel', pathSubject('resources'), ...ofNode);
-  }
-
-  /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
-  nodeProblem(node: string): ProblemReading | undefined {
-    return this.#health.reading(nodeSockets(node), nodePolls(node));
-  }
-
   budget(): BudgetReading {
     const { limitPerMinute, knownLimitPerMinute, isPinned, usedLastMinute } = this.#rate.limit;
-    const paused = pauseProblem(this.#rate.limit, this.#options.clock) !== undefined;
+    const paused = pauseProblem(this.#rate.limit, this.#clock) !== undefined;
     const queueLength = this.#scheduler.waiting;
     return { limitPerMinute, knownLimitPerMinute, usedLastMinute, queueLength, paused, isPinned };
   }
@@ -367,12 +323,6 @@ export class Gateway {
     await this.#api.close();
   }
 
-  /** A missing optional server list is no problem, and discovery reports one of a required list. */
-  #problemOf(subject: Subject): Problem | undefined {
-    const isSilent = subject === pathSubject('listing') && this.#health.listing !== 'required';
-    return isSilent ? undefined : this.#health.problemOf(subject);
-  }
-
   #callEnded(end: CallEnded, { node }: Call): void {
     const { path, startedAt, fromPanel } = end;
     const { isKnown } = this.#health;
@@ -393,7 +343,7 @@ export class Gateway {
         this.#scheduler.doubt(node);
       this.#scheduler.holdChanged(subject, node);
       if (node === undefined && this.health !== 'unknown')
-        this.#log.follow((topic) => this.#problemOf(topic));
+        this.#log.follow((topic) => this.problems.of(topic));
     } else if (change.of === 'trial') this.#scheduler.moved(change.server);
     this.#emit(change);
   }

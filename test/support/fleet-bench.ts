@@ -9,10 +9,11 @@ import type { PanelChange, PanelGateway, SocketAttempt } from '../../src/panel/g
 import type { PanelUse } from '../../src/panel/health/health.ts';
 import type { SocketTrial } from '../../src/panel/health/socket-trials.ts';
 import type { Ask } from '../../src/panel/held-calls.ts';
+import type { PanelProblems } from '../../src/panel/panel-problems.ts';
 import type { ServerAddress } from '../../src/panel/requests.ts';
 import type { BackupsPage, Credentials, ListingPage, Resources } from '../../src/panel/responses.ts';
 import type { ClientMessage } from '../../src/panel/socket-codec.ts';
-import type { Subject } from '../../src/panel/subjects.ts';
+import { type Subject, subjectNode } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../src/session/handshake-room.ts';
 import type { SocketAccess } from '../../src/session/session-context.ts';
@@ -40,11 +41,38 @@ export const RESOURCES: Resources = {
   badFields: 0,
 };
 
+/** The problems of a panel and of its nodes' sockets, as a test sets them. */
+class FakeProblems implements Pick<PanelProblems, keyof PanelProblems> {
+  ofPanel: Problem | undefined;
+  /** By node. */
+  readonly sockets = new Map<string, Problem>();
+
+  get all(): readonly ProblemReading[] {
+    return this.ofPanel === undefined ? [] : [{ ...this.ofPanel, since: 0 }];
+  }
+
+  of(subject: Subject): Problem | undefined {
+    return subject === 'panel' ? this.ofPanel : this.sockets.get(subjectNode(subject) ?? '');
+  }
+
+  ofNode(node: string): ProblemReading | undefined {
+    const problem = this.sockets.get(node);
+    return problem && { ...problem, since: 0 };
+  }
+
+  ofSockets(node: string | undefined): Problem | undefined {
+    return this.ofPanel ?? this.sockets.get(node ?? '');
+  }
+
+  ofPolls(): Problem | undefined {
+    return this.ofPanel;
+  }
+}
+
 /** A panel that responds at once, and records the requests; the test decides about its circuits. */
 export class FakeGateway implements PanelGateway {
   health: PanelGateway['health'] = 'unknown';
-  problem: Problem | undefined;
-  problems: readonly ProblemReading[] = [];
+  readonly problems = new FakeProblems();
   accessChanges = 0;
   nodesKept = 0;
   limitPerMinute = 60;
@@ -56,8 +84,7 @@ export class FakeGateway implements PanelGateway {
   readonly asks: Ask[] = [];
   /** How attempts to stream ended: with success, without showing anything, or with a cause. */
   readonly attempts: string[] = [];
-  /** Problems of nodes' sockets, and the servers that may try the sockets of theirs. */
-  readonly socketHolds = new Map<string, Problem>();
+  /** The servers that may try the sockets of their nodes. */
   readonly trying = new Map<string, Pick<SocketTrial, 'isFresh'>>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
@@ -98,7 +125,7 @@ export class FakeGateway implements PanelGateway {
   isJudging = false;
 
   mayConnect(server: string, node: string | undefined): boolean {
-    return node === undefined || !this.socketHolds.has(node) || this.trying.has(server);
+    return node === undefined || !this.problems.sockets.has(node) || this.trying.has(server);
   }
 
   delaysToken(server: string): boolean {
@@ -137,19 +164,6 @@ export class FakeGateway implements PanelGateway {
     this.attempts.push(`${server}: ${shown}`);
   }
 
-  socketHold(node: string | undefined): Problem | undefined {
-    return this.problem ?? this.socketHolds.get(node ?? '');
-  }
-
-  pollHold(): Problem | undefined {
-    return this.problem;
-  }
-
-  nodeProblem(node: string): ProblemReading | undefined {
-    const problem = this.socketHolds.get(node);
-    return problem && { ...problem, since: 0 };
-  }
-
   budget(): BudgetReading {
     const { limitPerMinute, isPinned } = this;
     return { limitPerMinute, isPinned, usedLastMinute: 0, queueLength: 0, paused: false };
@@ -179,15 +193,14 @@ export class FakeGateway implements PanelGateway {
   /** Sets the panel's health, and blames it if it has a problem. */
   becomes(health: PanelGateway['health'], problem?: Problem): void {
     this.health = health;
-    this.problem = problem;
-    this.problems = problem === undefined ? [] : [{ ...problem, since: 0 }];
+    this.problems.ofPanel = problem;
     this.#judged('panel');
   }
 
   /** Blames the node's sockets, or no longer. */
   socketsFail(node: string, problem?: Problem): void {
-    if (problem === undefined) this.socketHolds.delete(node);
-    else this.socketHolds.set(node, problem);
+    if (problem === undefined) this.problems.sockets.delete(node);
+    else this.problems.sockets.set(node, problem);
     this.#judged(`sockets ${node}`);
   }
 

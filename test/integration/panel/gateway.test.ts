@@ -128,19 +128,19 @@ describe("calls of the key's account", () => {
 
   it.each([ACCOUNT_SHARED_ROW.name])('%s', async () => {
     await pollFor(9, 100);
-    expect(gateway.problems).toEqual([]);
+    expect(gateway.problems.all).toEqual([]);
     await pollFor(4, 100);
-    expect(gateway.problems).toMatchObject([{ cause: ACCOUNT_SHARED_ROW.cause }]);
+    expect(gateway.problems.all).toMatchObject([{ cause: ACCOUNT_SHARED_ROW.cause }]);
     expect(shared()).toMatchObject([{ level: 'warn' }]);
     await pollFor(6, 0);
-    expect(gateway.problems).toEqual([]);
+    expect(gateway.problems.all).toEqual([]);
     expect(shared()).toHaveLength(1);
     expect(log.lines.at(-1)?.message).toBe('panel main: only this exporter uses its account again');
   });
 
   it('are all explained while the exporter alone makes them', async () => {
     await pollFor(20, 0);
-    expect(gateway.problems).toEqual([]);
+    expect(gateway.problems.all).toEqual([]);
   });
 });
 
@@ -177,11 +177,11 @@ describe('a pause of a path that isn’t used any more', () => {
     );
     const gone = new AbortController();
     const backups = gateway.backups({ id: 'a' }, 1, clock.now(), gone.signal).catch(() => undefined);
-    await until(() => expect(gateway.problems.map(({ cause }) => cause)).toEqual(['rate_limited']));
+    await until(() => expect(gateway.problems.all.map(({ cause }) => cause)).toEqual(['rate_limited']));
     gone.abort(new Error('backups are no longer read'));
     await backups;
     await clock.advance(60_000);
-    expect(gateway.problems).toEqual([]);
+    expect(gateway.problems.all).toEqual([]);
     expect(gateway.budget().paused).toBe(false);
   });
 });
@@ -235,11 +235,11 @@ describe('a 429', () => {
     const calls = [connect('b'), connect('c')];
     await until(() => expect(gateway.budget().paused).toBe(true));
     const endsAt = new Date(clock.toUnixMs(clock.now() + 30_000)).toISOString().slice(11, 19);
-    expect(gateway.problems).toMatchObject([
+    expect(gateway.problems.all).toMatchObject([
       { cause: 'rate_limited', detail: `rate limit exceeded (429): no calls until ${endsAt} UTC` },
     ]);
     expect(gateway.health).toBe('up');
-    expect(gateway.problem).toBeUndefined();
+    expect(gateway.problems.ofPanel).toBeUndefined();
     await until(() => expect(telemetry.calls.filter((call) => call.endsWith(' 429'))).toHaveLength(2));
     answer = healthy();
     const made = panel.requests.length;
@@ -247,7 +247,7 @@ describe('a 429', () => {
     expect(panel.requests).toHaveLength(made);
     await clock.advance(100);
     await Promise.all(calls);
-    expect(gateway.problems).toEqual([]);
+    expect(gateway.problems.all).toEqual([]);
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
@@ -255,7 +255,7 @@ describe('a 429', () => {
     answer = throttled;
     const call = connect('a');
     await until(() => expect(gateway.budget().paused).toBe(true));
-    expect(gateway.problems).toMatchObject([{ cause: 'rate_limited' }]);
+    expect(gateway.problems.all).toMatchObject([{ cause: 'rate_limited' }]);
     answer = healthy();
     await clock.advance(29_000);
     expect(panel.requests).toHaveLength(1);
@@ -280,7 +280,7 @@ describe('a challenge of Cloudflare with the status of a rate limit', () => {
     const call = connect('a').catch((error: unknown) => error);
     await eventually(async () => {
       await clock.advance(1_000);
-      expect(gateway.problem).toMatchObject({ cause: 'challenge_page' });
+      expect(gateway.problems.ofPanel).toMatchObject({ cause: 'challenge_page' });
     });
     expect(gateway.budget().paused).toBe(false);
     await gateway.close();

@@ -158,7 +158,7 @@ describe('an event', () => {
     await clock.advance(1_000);
     expect(fleet.records.map(({ node }) => node)).toEqual(times(3, 'node'));
     const shown: (string | undefined)[] = [];
-    gateway.socketHold = (node) => {
+    gateway.problems.ofSockets = (node) => {
       shown.push(node);
       return undefined;
     };

@@ -105,7 +105,7 @@ it('the nodes of removed servers are forgotten', () => {
 });
 
 it('the rest is what the panel and the fleet know at this moment', () => {
-  gateway.socketHolds.set('a', HELD);
+  gateway.problems.sockets.set('a', HELD);
   gateway.trying.set('1a7ce997', { isFresh: true });
   surroundings.listedAt = 7;
   surroundings.accessedAnewAt = 8;

@@ -149,7 +149,7 @@ class World {
       this.panel = event.panel;
       const { cause } = event.panel;
       // A panel that refuses the key is blamed for that.
-      this.gateway.problem =
+      this.gateway.problems.ofPanel =
         cause !== null && CAUSES[cause].scope === 'key' ? { cause, detail: 'why' } : undefined;
     } else if ('node' in event) this.node = event.node;
     else if ('role' in event) this.assume(event.role);

@@ -1,0 +1,76 @@
+// The current problems of one panel, of its paths and of its nodes.
+
+import type { Problem } from '../domain/problems.ts';
+import type { ProblemReading } from '../domain/reading.ts';
+import type { Clock } from '../domain/time.ts';
+import { backlogProblem } from './backlog-problem.ts';
+import type { Health } from './health/health.ts';
+import type { PanelRate } from './panel-rate.ts';
+import { pauseProblem } from './pause-problem.ts';
+import type { Scheduler } from './scheduler/scheduler.ts';
+import { nodePolls, nodeSockets, PATHS, pathSubject, type Subject } from './subjects.ts';
+
+export interface PanelProblemsOptions {
+  readonly clock: Clock;
+  readonly health: Pick<Health, 'problemOf' | 'reading' | 'listing'>;
+  readonly rate: Pick<PanelRate, 'limit' | 'sharingProblem'>;
+  readonly scheduler: Pick<Scheduler, 'backlog'>;
+}
+
+export class PanelProblems {
+  readonly #options: PanelProblemsOptions;
+
+  constructor(options: PanelProblemsOptions) {
+    this.#options = options;
+  }
+
+  /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
+  get all(): readonly ProblemReading[] {
+    const { clock, health, rate, scheduler } = this.#options;
+    const ofPanel = health.reading('panel');
+    if (ofPanel !== undefined) return [ofPanel];
+    const ofPaths = PATHS.map((path) => {
+      const problem = this.of(pathSubject(path)) && health.reading(pathSubject(path));
+      return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
+    });
+    const { limit, sharingProblem } = rate;
+    const ofRate = pauseProblem(limit, clock);
+    const ofBacklog = backlogProblem(scheduler.backlog, limit.limitPerMinute, clock.now());
+    return [health.reading('consoles'), ...ofPaths, ofRate, sharingProblem, ofBacklog].filter(
+      (problem) => problem !== undefined,
+    );
+  }
+
+  /** The problem of the panel or of its API key; undefined while calls are let through. */
+  get ofPanel(): Problem | undefined {
+    return this.of('panel');
+  }
+
+  /** A missing optional server list is no problem, and discovery reports one of a required list. */
+  of(subject: Subject): Problem | undefined {
+    const { health } = this.#options;
+    const isSilent = subject === pathSubject('listing') && health.listing !== 'required';
+    return isSilent ? undefined : health.problemOf(subject);
+  }
+
+  /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
+  ofNode(node: string): ProblemReading | undefined {
+    return this.#options.health.reading(nodeSockets(node), nodePolls(node));
+  }
+
+  /** Why no socket of this node is opened now: a problem of panel, path, account or node. */
+  ofSockets(node: string | undefined): Problem | undefined {
+    const { clock, health, rate } = this.#options;
+    const ofNode = node === undefined ? [] : [nodeSockets(node)];
+    return (
+      health.problemOf('panel', pathSubject('websocket'), 'consoles', ...ofNode) ??
+      pauseProblem(rate.limit, clock, 'websocket')
+    );
+  }
+
+  /** Why servers of this node aren't polled now: a problem of panel, path or node. */
+  ofPolls(node: string | undefined): Problem | undefined {
+    const ofNode = node === undefined ? [] : [nodePolls(node)];
+    return this.#options.health.problemOf('panel', pathSubject('resources'), ...ofNode);
+  }
+}
