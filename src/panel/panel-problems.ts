@@ -8,7 +8,7 @@ import type { Health } from './health/health.ts';
 import type { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
-import { nodePolls, nodeSockets, PATHS, pathSubject, type Subject } from './subjects.ts';
+import { nodePolls, nodeSockets, PATHS, type Path, pathSubject, type Subject } from './subjects.ts';
 
 export interface PanelProblemsOptions {
   readonly clock: Clock;
@@ -29,10 +29,7 @@ export class PanelProblems {
     const { clock, health, rate, scheduler } = this.#options;
     const ofPanel = health.reading('panel');
     if (ofPanel !== undefined) return [ofPanel];
-    const ofPaths = PATHS.map((path) => {
-      const problem = this.of(pathSubject(path)) && health.reading(pathSubject(path));
-      return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
-    });
+    const ofPaths = PATHS.map((path) => this.#ofPath(path));
     const { limit, sharingProblem } = rate;
     const ofRate = pauseProblem(limit, clock);
     const ofBacklog = backlogProblem(scheduler.backlog, limit.limitPerMinute, clock.now());
@@ -72,5 +69,11 @@ export class PanelProblems {
   ofPolls(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? [] : [nodePolls(node)];
     return this.#options.health.problemOf('panel', pathSubject('resources'), ...ofNode);
+  }
+
+  #ofPath(path: Path): ProblemReading | undefined {
+    const subject = pathSubject(path);
+    const problem = this.of(subject) && this.#options.health.reading(subject);
+    return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
   }
 }
