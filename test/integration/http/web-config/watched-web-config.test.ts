@@ -1,48 +1,32 @@
-import { mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
 import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
 import { formatIssues } from '../../../../src/yaml/issues.ts';
-import { type Authority, type Certificate, createAuthority } from '../../../support/certificates.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { collectingLogger } from '../../../support/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { pairOf, TLS, WebConfigFiles } from '../../../support/web-config-files.ts';
 
-const TLS = 'tls_server_config: { cert_file: server.crt, key_file: server.key }\n';
 const [OLD, NEW] = [hashSync('old', 4), hashSync('new', 4)];
 const usersOf = (hash: string) => `basic_auth_users: { alice: "${hash}" }\n`;
 
-let authority: Authority;
-let first: Certificate;
-let second: Certificate;
-let folder: string;
+let files: WebConfigFiles;
 const ends: (() => void)[] = [];
 
 beforeAll(async () => {
-  authority = await createAuthority();
-  [first, second] = [await authority.issue('IP:127.0.0.1'), await authority.issue('IP:127.0.0.1')];
+  files = await WebConfigFiles.create();
 });
-afterAll(() => authority.end());
+afterAll(() => files.end());
 afterEach(async () => {
   for (const end of ends.splice(0)) end();
-  await rm(folder, { recursive: true });
+  await files.clear();
 });
-
-/** Writes files into a temporary folder; returns the first one's path. */
-async function files(contents: Readonly<Record<string, string>>): Promise<string> {
-  folder = await mkdtemp(join(tmpdir(), 'web-config-'));
-  for (const [name, content] of Object.entries(contents)) await writeFile(join(folder, name), content);
-  return join(folder, Object.keys(contents)[0] ?? '');
-}
-
-const pair = ({ cert, key }: Certificate) => ({ 'server.crt': cert, 'server.key': key });
 
 /** A watched configuration, and a function that makes the watcher look once. */
 async function watch(contents: Readonly<Record<string, string>>) {
-  const file = await files(contents);
+  const file = await files.write(contents);
   const loaded = await loadWebConfig(file, {});
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
   const clock = new ManualClock();
@@ -60,8 +44,7 @@ async function watch(contents: Readonly<Record<string, string>>) {
   };
   await look();
   expect(changed).not.toHaveBeenCalled();
-  const messages = () =>
-    log.lines.map(({ level, message }) => `${level}: ${message}`.replaceAll(`${folder}/`, ''));
+  const messages = () => log.lines.map(({ level, message }) => files.relative(`${level}: ${message}`));
   return { file, web, clock, look, changed, messages };
 }
 
@@ -79,30 +62,30 @@ test('a watched configuration uses a change once', async () => {
 });
 
 test('a watched configuration uses a renewed certificate, even if certificate and key are replaced one after the other', async () => {
-  const { web, look, changed, messages } = await watch({ 'web.yml': TLS, ...pair(first) });
-  await writeFile(join(folder, 'server.crt'), second.cert);
+  const { web, look, changed, messages } = await watch({ 'web.yml': TLS, ...pairOf(files.first) });
+  await writeFile(files.path('server.crt'), files.second.cert);
   await look(3);
-  expect(web.current.tls?.context.cert).toBe(first.cert);
+  expect(web.current.tls?.context.cert).toBe(files.first.cert);
   expect(messages()).toEqual([
     'error: web configuration reload failed, keeping the previous one: web.yml:1:55: tls_server_config.key_file: ' +
       "can't be used with the certificate: key values mismatch",
   ]);
-  await writeFile(join(folder, 'server.key'), second.key);
+  await writeFile(files.path('server.key'), files.second.key);
   await look();
-  expect(web.current.tls?.context).toMatchObject(second);
+  expect(web.current.tls?.context).toMatchObject(files.second);
   expect(changed).toHaveBeenCalledTimes(1);
   expect(messages().slice(1)).toEqual(['info: web configuration reloaded']);
 });
 
 test('a watched configuration follows symbolic links, as Kubernetes replaces them', async () => {
   const { file, web, look } = await watch({ 'web.yml': usersOf(OLD) });
-  await writeFile(join(folder, 'a'), usersOf(OLD));
-  await writeFile(join(folder, 'b'), usersOf(NEW));
+  await writeFile(files.path('a'), usersOf(OLD));
+  await writeFile(files.path('b'), usersOf(NEW));
   await unlink(file);
   await symlink('a', file);
   await look();
-  await symlink('b', join(folder, 'next'));
-  await rename(join(folder, 'next'), file);
+  await symlink('b', files.path('next'));
+  await rename(files.path('next'), file);
   await look();
   expect(web.current.users.get('alice')).toBe(NEW);
 });
@@ -120,7 +103,7 @@ test.each([
   async (_, bad, problem) => {
     const { file, web, look, changed, messages } = await watch({
       'web.yml': TLS + usersOf(OLD),
-      ...pair(first),
+      ...pairOf(files.first),
     });
     const before = web.current;
     await writeFile(file, bad);
