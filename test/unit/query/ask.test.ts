@@ -1,165 +1,215 @@
-import { isIP } from 'node:net';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedAddresses, type QueryPolicy } from '../../../src/query/allowed-addresses.ts';
-import { queryPlace } from '../../../src/query/place.ts';
+import type { ServerTarget } from '../../../src/domain/server.ts';
+import { untilAborted } from '../../../src/domain/waits.ts';
+import { type AskOptions, askPlayers, composeQuestion } from '../../../src/query/ask.ts';
+import { type Answer, DEADLINE_MS, type Question, type Way } from '../../../src/query/query-model.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { target } from '../../support/targets.ts';
 
-const PUBLIC: QueryPolicy = { panelUrl: 'https://panel.example.com' };
-const LOCAL: QueryPolicy = { panelUrl: 'http://127.0.0.1:8080' };
-const naming = (...queryHosts: string[]): QueryPolicy => ({ ...PUBLIC, queryHosts });
+const ADDRESS = '203.0.113.7';
+const HOST = 'play.example.com';
+const query = { type: 'minecraft', intervalMs: 60_000 };
+const TWELVE: Answer = { players: 12 };
 
-const entry = (address: string) => ({ address, family: isIP(address) });
+interface Setup {
+  readonly server?: Partial<ServerTarget>;
+  readonly options?: Partial<AskOptions>;
+  /** The addresses of these names; all others are unknown. */
+  readonly names?: Readonly<Record<string, readonly string[]>>;
+  readonly answer?: (question: Question, signal: AbortSignal) => Promise<Answer>;
+}
 
-/** A resolver that knows only these names. */
-const names = (known: Readonly<Record<string, readonly string[]>>) => (name: string) => {
-  const addresses = known[name];
-  return addresses === undefined
-    ? Promise.reject(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }))
-    : Promise.resolve(addresses.map(entry));
-};
-
-const unused = names({});
-
-describe('the address to query', () => {
-  /** The target of a server with this configured address, listed address and default allocation. */
-  const target = ([configured, address, allocation]: readonly (string | undefined)[]) => ({
-    query: {
-      type: 'minecraft',
-      intervalMs: 30_000,
-      ...(configured !== undefined && { address: configured }),
-    },
-    ...(address !== undefined && { address }),
-    ...(allocation !== undefined && { allocation }),
-  });
-  const none = undefined;
-
-  it.each([
-    ['the default allocation', [none, '203.0.113.7:25565'], '203.0.113.7', 25_565, false],
-    ['an IPv6 allocation', [none, '[2001:db8::7]:25565'], '2001:db8::7', 25_565, false],
-    ['the alias of the allocation', [none, 'play.example.com:25565'], 'play.example.com', 25_565, false],
-    ["the node's address", [none, none, 'fra-1.example.com:25565'], 'fra-1.example.com', 25_565, false],
-    ['a link-local allocation', [none, none, '169.254.7.7:25565'], '169.254.7.7', 25_565, false],
-    ['the configured address', ['a.example.com:2457', '203.0.113.7:2456'], 'a.example.com', 2457, true],
-    ['the configured host', ['a.example.com', '203.0.113.7:2456'], 'a.example.com', 2456, false],
-    ['the configured host, with an allocation on 0.0.0.0', ['[::1]', none, ':2456'], '::1', 2456, false],
-    ['the configured IPv6 address', ['[::1]:2457'], '::1', 2457, true],
-  ])('is %s', (_, addresses, host, port, isQueryPort) => {
-    expect(queryPlace(target(addresses))).toEqual({ host, port, isQueryPort });
-  });
-
-  it.each([
-    ['there is no allocation', [], 'the server list has no default allocation'],
-    [
-      'the allocation is 0.0.0.0',
-      [none, none, ':25565'],
-      'the default allocation is 0.0.0.0 or ::, without an alias, and the server list has no address of the node',
-    ],
-    [
-      'the configured address has no port, and there is no allocation',
-      ['a.example.com'],
-      'query.address has no port, and the server list has no default allocation',
-    ],
-  ])('is missing if %s', (_, addresses, detail) => {
-    expect(queryPlace(target(addresses))).toEqual({ cause: 'query_address_missing', detail });
-  });
-});
-
-describe('an address that may be queried', () => {
-  it.each<[string, string, QueryPolicy]>([
-    ['a public address', '203.0.113.7', PUBLIC],
-    ['a public IPv6 address', '2001:db8::7', PUBLIC],
-    ['a private address (RFC 1918)', '10.0.0.7', PUBLIC],
-    ['a unique local IPv6 address', 'fd12:3456::7', PUBLIC],
-    ['loopback, if the panel is on loopback', '127.0.0.1', LOCAL],
-    ['loopback, if the panel is at localhost', '::1', { panelUrl: 'http://localhost' }],
-    ['link-local, if the panel is local', '169.254.7.7', { panelUrl: 'http://169.254.1.1' }],
-    ['loopback in query_hosts', '127.0.0.1', naming('127.0.0.1')],
-    ['IPv6 loopback in query_hosts', '::1', naming('[::1]')],
-    ['IPv6 in a different notation', '0:0:0:0:0:0:0:1', naming('[::1]')],
-    ['link-local in query_hosts', '169.254.7.7', naming('169.254.7.7')],
-    ['a metadata address in query_hosts', '169.254.169.254', naming('169.254.169.254')],
-    [
-      "the panel's own address, even if it is a metadata address",
-      '100.100.100.200',
-      { panelUrl: 'http://100.100.100.200' },
-    ],
-  ])('%s: %s', async (_, address, policy) => {
-    expect(await allowedAddresses(address, policy, unused)).toEqual([address]);
-  });
-
-  it.each<[string, readonly string[], QueryPolicy]>([
-    ['a name', ['203.0.113.7', '2001:db8::7'], PUBLIC],
-    ['a name with only IPv6', ['2001:db8::7'], PUBLIC],
-    ['a name in query_hosts that resolves to loopback', ['127.0.0.1'], naming('GAMES.local')],
-    ['a name that resolves to an address in query_hosts', ['127.0.0.1'], naming('127.0.0.1')],
-    ['a name that resolves to loopback, with the panel on loopback', ['127.0.0.1'], LOCAL],
-  ])('%s', async (_, addresses, policy) => {
-    const resolve = names({ 'games.local': addresses });
-    expect(await allowedAddresses('games.local', policy, resolve)).toEqual(addresses);
-  });
-});
-
-describe('an address that must not be queried', () => {
-  const LOCAL_MESSAGE = /a loopback or link-local address/;
-
-  it.each<[string, QueryPolicy, RegExp]>([
-    ['127.0.0.1', PUBLIC, LOCAL_MESSAGE],
-    ['::ffff:127.0.0.1', PUBLIC, LOCAL_MESSAGE],
-    ['64:ff9b::7f00:1', PUBLIC, LOCAL_MESSAGE],
-    ['169.254.7.7', PUBLIC, LOCAL_MESSAGE],
-    ['0.0.0.0', PUBLIC, LOCAL_MESSAGE],
-    ['127.0.0.1', naming('127.0.0.2'), LOCAL_MESSAGE],
-    ['169.254.169.254', PUBLIC, /metadata/],
-    ['169.254.169.254', LOCAL, /metadata/],
-    ['::ffff:169.254.169.254', LOCAL, /metadata/],
-    ['224.0.0.251', LOCAL, /multicast/],
-  ])('%s (%j)', async (address, policy, words) => {
-    const problem = { cause: 'query_address_not_allowed', detail: expect.stringMatching(words) as string };
-    expect(await allowedAddresses(address, policy, unused)).toEqual(problem);
-    // The same applies to a name that resolves to it, even among other addresses.
-    const resolve = names({ 'play.example.com': ['203.0.113.7', address] });
-    expect(await allowedAddresses('play.example.com', policy, resolve)).toEqual(problem);
-  });
-
-  it('is not resolved if it is a literal', async () => {
-    const asked: string[] = [];
-    const resolve = (name: string) => {
-      asked.push(name);
-      return Promise.resolve([entry('203.0.113.7')]);
-    };
-    await allowedAddresses('127.0.0.1', PUBLIC, resolve);
-    await allowedAddresses('::1', PUBLIC, resolve);
-    expect(asked).toEqual([]);
-  });
-});
-
-describe('a name that does not resolve', () => {
-  it.each([
-    ['is unknown', names({}), '"play.example.com": ENOTFOUND'],
-    ['has no address', names({ 'play.example.com': [] }), '"play.example.com" has no address'],
-  ])('has its own cause if it %s', async (_, resolve, detail) => {
-    expect(await allowedAddresses('play.example.com', PUBLIC, resolve)).toEqual({
-      cause: 'query_dns',
-      detail,
-    });
-  });
-});
-
-it('a name is resolved once, and the result is one of the checked addresses', async () => {
-  // A hostile DNS server can respond to a second query differently.
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 1, maxLength: 4 }),
-      async (found) => {
-        let questions = 0;
-        const answer = await allowedAddresses('play.example.com', PUBLIC, () => {
-          questions += 1;
-          return Promise.resolve((questions === 1 ? found : ['127.0.0.1']).map(entry));
-        });
-        expect(questions).toBe(1);
-        if ('cause' in answer) expect(answer.cause).toBe('query_address_not_allowed');
-        else expect(answer).toEqual(found);
+/** A query of a Minecraft server, what it asked, and which names it looked up. */
+function asking({ server, options, names = {}, answer = () => Promise.resolve(TWELVE) }: Setup = {}) {
+  const clock = new ManualClock();
+  const questions: Question[] = [];
+  const lookups: string[] = [];
+  const abort = new AbortController();
+  const result = askPlayers(
+    target({ query, address: `${HOST}:25565`, ...server }),
+    {
+      clock,
+      client: {
+        query: (question, signal) => {
+          questions.push(question);
+          return answer(question, signal);
+        },
       },
-    ),
+      policy: { panelUrl: 'https://panel.example.com' },
+      isTaken: () => false,
+      resolve: (name) => {
+        lookups.push(name);
+        const addresses = names[name];
+        if (addresses === undefined)
+          return Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' }));
+        return Promise.resolve(addresses.map((address) => ({ address, family: 4 })));
+      },
+      findService: (name) => {
+        lookups.push(name);
+        return Promise.resolve(undefined);
+      },
+      ...options,
+    },
+    abort.signal,
   );
+  return { clock, questions, lookups, abort, result };
+}
+
+const KNOWN = { [HOST]: [ADDRESS] };
+const places = (questions: readonly Question[]) =>
+  questions.map(({ ways }) => ways.map(({ ip, port, hostname }) => `${hostname} ${ip}:${port}`));
+
+describe('a query', () => {
+  it('asks at the address of the server’s name, and has the players of the response', async () => {
+    const { questions, lookups, result } = asking({ names: KNOWN });
+    expect(await result).toEqual({ ...TWELVE, query_duration_seconds: 0 });
+    expect(new Set(places(questions).flat())).toEqual(new Set([`${HOST} ${ADDRESS}:25565`]));
+    expect(lookups).toEqual([HOST]);
+  });
+
+  it.each<[string, Setup, Answer['query_problem']]>([
+    [
+      'without a place',
+      { server: { address: undefined } },
+      { cause: 'query_address_missing', detail: 'the server list has no default allocation' },
+    ],
+    [
+      'of an unknown name',
+      { server: { query: { ...query, type: 'rust' } } },
+      { cause: 'query_dns', detail: `"${HOST}": ENOTFOUND` },
+    ],
+    [
+      'of a name that is this machine',
+      { names: { [HOST]: ['127.0.0.1'] } },
+      {
+        cause: 'query_address_not_allowed',
+        detail: `"${HOST}" resolves to 127.0.0.1: a loopback or link-local address, but the panel is on another machine`,
+      },
+    ],
+    [
+      'whose ports all belong to other servers',
+      { names: KNOWN, options: { isTaken: () => true } },
+      { cause: 'query_no_answer', detail: 'not queried: its ports belong to other servers' },
+    ],
+  ])('%s sends nothing, and has its problem', async (_what, setup, problem) => {
+    const { questions, result } = asking(setup);
+    expect(await result).toEqual({ query_problem: problem, query_duration_seconds: 0 });
+    expect(questions).toEqual([]);
+  });
+
+  it('that fails in an unexpected manner has the error as its problem', async () => {
+    const { result } = asking({ names: KNOWN, answer: () => Promise.reject(new Error('no thread')) });
+    expect(await result).toMatchObject({ query_problem: { cause: 'unexpected', detail: 'no thread' } });
+  });
+
+  it.each<[string, Setup, Answer['query_problem']]>([
+    [
+      'hangs',
+      { names: KNOWN, answer: () => new Promise(() => undefined) },
+      { cause: 'query_no_answer', detail: 'no response within 5 s' },
+    ],
+    [
+      'waits for its name',
+      { options: { resolve: (_name, signal) => untilAborted(new Promise(() => undefined), signal) } },
+      { cause: 'query_dns', detail: `"${HOST}": not resolved in time` },
+    ],
+  ])('that %s ends half a second after the deadline of its client', async (_what, setup, problem) => {
+    const { clock, lookups, result } = asking(setup);
+    let isOver = false;
+    void result.then(() => {
+      isOver = true;
+    });
+    await clock.advance(DEADLINE_MS + 499);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect(isOver).toBe(true);
+    expect(await result).toMatchObject({ query_problem: problem });
+    expect(lookups).not.toContain(`_minecraft._tcp.${HOST}`);
+  });
+
+  it('measures the time since its question, without the name lookup', async () => {
+    let known: () => void = () => undefined;
+    let answered: () => void = () => undefined;
+    const { clock, questions, result } = asking({
+      options: {
+        resolve: () =>
+          new Promise((resolve) => {
+            known = () => resolve([{ address: ADDRESS, family: 4 }]);
+          }),
+      },
+      answer: () =>
+        new Promise((resolve) => {
+          answered = () => resolve(TWELVE);
+        }),
+    });
+    await clock.advance(2_000);
+    known();
+    await clock.advance(0);
+    expect(questions).toHaveLength(1);
+    await clock.advance(125);
+    answered();
+    expect(await result).toEqual({ ...TWELVE, query_duration_seconds: 0.125 });
+  });
+});
+
+describe('the SRV record of an unknown name', () => {
+  const service = { name: 'other.example.com', port: 25_570 };
+  const names = { [service.name]: ['203.0.113.8'] };
+
+  it('is the place of a Minecraft server, without the listed ports', async () => {
+    const lookups: string[] = [];
+    const { questions, result } = asking({
+      server: { otherPorts: [25_575], namedPort: 25_580 },
+      names,
+      options: {
+        findService: (name) => {
+          lookups.push(name);
+          return Promise.resolve(service);
+        },
+      },
+    });
+    await result;
+    expect(lookups).toEqual([`_minecraft._tcp.${HOST}`]);
+    expect(new Set(places(questions).flat())).toEqual(new Set([`${HOST} 203.0.113.8:25570`]));
+  });
+
+  it('may not lead to this machine', async () => {
+    const { questions, result } = asking({
+      names: { [service.name]: ['127.0.0.1'] },
+      options: { findService: () => Promise.resolve(service) },
+    });
+    expect(await result).toMatchObject({ query_problem: { cause: 'query_address_not_allowed' } });
+    expect(questions).toEqual([]);
+  });
+
+  it.each<[string, Setup]>([
+    ['of another game', { server: { query: { ...query, type: 'rust' } } }],
+    ['whose name is known', { names: KNOWN }],
+    ['whose address may not be queried', { names: { [HOST]: ['127.0.0.1'] } }],
+  ])('is not looked up for a server %s', async (_what, setup) => {
+    const { lookups, result } = asking(setup);
+    await result;
+    expect(lookups).toEqual([HOST]);
+  });
+});
+
+describe('the question', () => {
+  const way = (port: number): Way => ({
+    protocol: 'a2s',
+    ip: ADDRESS,
+    port,
+    queryPort: port,
+    hostname: HOST,
+  });
+  const ways = [way(1), way(2), way(3), way(4)];
+
+  it.each<[string, readonly Way[], Way | undefined, number, number]>([
+    ['has all ways, each with its share of the time', ways, undefined, 4, DEADLINE_MS / 4],
+    ['has all ways if the earliest one isn’t among them', ways, way(9), 4, DEADLINE_MS / 4],
+    ['ends with the earliest way that responded', ways, way(3), 3, 400],
+    ['has the whole head start for one way before it', ways, way(2), 2, 800],
+    ['has only the first way if that responded', ways, way(1), 1, 800],
+  ])('%s', (_what, all, earliest, count, headStartMs) => {
+    expect(composeQuestion(all, earliest)).toEqual({ ways: ways.slice(0, count), headStartMs });
+  });
 });

@@ -1,46 +1,46 @@
-import { expect, it } from 'vitest';
-import type { ServerTarget } from '../../../src/domain/server.ts';
+import { describe, expect, it } from 'vitest';
 import { queryPlace } from '../../../src/query/place.ts';
 
-type Described = Parameters<typeof queryPlace>[0];
-const query = (address?: string): ServerTarget['query'] => ({
-  type: 'minecraft',
-  intervalMs: 60_000,
-  address,
-});
+describe('the address to query', () => {
+  /** The target of a server with this configured address, listed address and default allocation. */
+  const target = ([configured, address, allocation]: readonly (string | undefined)[]) => ({
+    query: {
+      type: 'minecraft',
+      intervalMs: 30_000,
+      ...(configured !== undefined && { address: configured }),
+    },
+    ...(address !== undefined && { address }),
+    ...(allocation !== undefined && { allocation }),
+  });
+  const none = undefined;
 
-it.each<[string, Described, unknown]>([
-  [
-    'its default allocation',
-    { allocation: '192.0.2.1:25565' },
-    { host: '192.0.2.1', port: 25_565, isQueryPort: false },
-  ],
-  [
-    'its address, without an allocation',
-    { address: '192.0.2.1:25565' },
-    { host: '192.0.2.1', port: 25_565, isQueryPort: false },
-  ],
-  [
-    'the configured port',
-    { query: query('game.example.com:27016'), allocation: '192.0.2.1:25565' },
-    { host: 'game.example.com', port: 27_016, isQueryPort: true },
-  ],
-  [
-    'the configured host with the port of the allocation',
-    { query: query('game.example.com'), allocation: '192.0.2.1:25565' },
-    { host: 'game.example.com', port: 25_565, isQueryPort: false },
-  ],
-])('a server is queried at %s', (_what, server, expected) => {
-  expect(queryPlace(server)).toEqual(expected);
-});
+  it.each([
+    ['the default allocation', [none, '203.0.113.7:25565'], '203.0.113.7', 25_565, false],
+    ['an IPv6 allocation', [none, '[2001:db8::7]:25565'], '2001:db8::7', 25_565, false],
+    ['the alias of the allocation', [none, 'play.example.com:25565'], 'play.example.com', 25_565, false],
+    ["the node's address", [none, none, 'fra-1.example.com:25565'], 'fra-1.example.com', 25_565, false],
+    ['a link-local allocation', [none, none, '169.254.7.7:25565'], '169.254.7.7', 25_565, false],
+    ['the configured address', ['a.example.com:2457', '203.0.113.7:2456'], 'a.example.com', 2457, true],
+    ['the configured host', ['a.example.com', '203.0.113.7:2456'], 'a.example.com', 2456, false],
+    ['the configured host, with an allocation on 0.0.0.0', ['[::1]', none, ':2456'], '::1', 2456, false],
+    ['the configured IPv6 address', ['[::1]:2457'], '::1', 2457, true],
+  ])('is %s', (_, addresses, host, port, isQueryPort) => {
+    expect(queryPlace(target(addresses))).toEqual({ host, port, isQueryPort });
+  });
 
-it.each<[string, Described, RegExp]>([
-  ['no allocation', {}, /^the server list has no default allocation$/],
-  ['a configured host only', { query: query('game.example.com') }, /^query\.address has no port/],
-  ['an allocation without a host', { allocation: ':25565' }, /^the default allocation is 0\.0\.0\.0 or ::/],
-])('a server with %s can’t be queried', (_what, server, detail) => {
-  expect(queryPlace(server)).toEqual({
-    cause: 'query_address_missing',
-    detail: expect.stringMatching(detail),
+  it.each([
+    ['there is no allocation', [], 'the server list has no default allocation'],
+    [
+      'the allocation is 0.0.0.0',
+      [none, none, ':25565'],
+      'the default allocation is 0.0.0.0 or ::, without an alias, and the server list has no address of the node',
+    ],
+    [
+      'the configured address has no port, and there is no allocation',
+      ['a.example.com'],
+      'query.address has no port, and the server list has no default allocation',
+    ],
+  ])('is missing if %s', (_, addresses, detail) => {
+    expect(queryPlace(target(addresses))).toEqual({ cause: 'query_address_missing', detail });
   });
 });
