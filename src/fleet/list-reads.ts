@@ -23,8 +23,8 @@ import type { ServerRecord } from './server-record.ts';
  */
 const LOOK_EVERY_MS = 5_000;
 
-/** Only a person can lift a refusal, so it is retried about once a day. */
-const REFUSED_RETRY_MS = 24 * 60 * 60_000;
+/** Only a person can grant a permission, so a refused read is retried about once a day. */
+const NO_PERMISSION_RETRY_MS = 24 * 60 * 60_000;
 
 /**
  * The shortest gap between reads of a server's list because of events: a hostile node can send
@@ -195,7 +195,7 @@ export class ListReads {
     const waitMs = (reads.isFirst ? 0.5 + random() : 1) * intervalMs;
     reads.failures = 0;
     reads.isFirst = false;
-    return isRefusal(cause) ? Math.max(REFUSED_RETRY_MS, waitMs) : waitMs;
+    return isRefusal(cause) ? Math.max(NO_PERMISSION_RETRY_MS, waitMs) : waitMs;
   }
 
   #failed(record: ServerRecord, error: unknown): CauseCode {
