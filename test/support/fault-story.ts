@@ -172,6 +172,15 @@ function mayBeBlamed(scope: string, faults: readonly Fault[], second: number, ba
   );
 }
 
+const CANARIES = ['listing', 'websocket', 'resources'] as const;
+
+/**
+ * A panel that works again is tried within 25 s. If calls of two kinds are limited then, both may be
+ * refused before one of the third kind may start: this pauses the account for 20 s, and then for up
+ * to a minute, and a 429 doesn't prove that the panel works.
+ */
+const PAUSED_TWICE_S = 25 + 20 + 60;
+
 /** The panel may be blamed only if calls of each kind failed at once. */
 function isPanelHit(faults: readonly Fault[], second: number, backS: number): boolean {
   const isHit = (path: Path, at: number) =>
@@ -183,9 +192,13 @@ function isPanelHit(faults: readonly Fault[], second: number, backS: number): bo
       at,
       at,
     );
-  const paths = ['listing', 'websocket', 'resources'] as const;
-  return Array.from({ length: backS + 1 }, (_, ago) => second - ago).some((at) =>
-    paths.every((path) => isHit(path, at)),
+  const limits = faults.filter(
+    (fault) => isLimited(fault) && lasted([fault], second - PAUSED_TWICE_S, second),
+  );
+  const limited = CANARIES.filter((path) => limits.some(({ on }) => on === path));
+  const triedS = limited.length < 2 ? backS : Math.max(backS, PAUSED_TWICE_S);
+  return Array.from({ length: triedS + 1 }, (_, ago) => second - ago).some((at) =>
+    CANARIES.every((path) => isHit(path, at)),
   );
 }
 

@@ -370,6 +370,14 @@ it.each<[string, Story]>([
       ['error', 2.25, 6.25, 'resources', 'n1'],
     ]),
   ],
+  [
+    'a panel after its outage, while calls of two kinds pause the account one after the other',
+    story(240, 0, [
+      ['cut', 0.75, 2],
+      ['limited', 1, 2.75, 'resources'],
+      ['limited', 0.25, 2.5, 'websocket'],
+    ]),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });
