@@ -15,8 +15,10 @@ export function outdatedAt(problem: Problem | undefined, way: WayState, seen: Su
   if (refused?.reason === undefined) ends.push(nodeJudgedAt, recoveredOnNode(problem, seen));
   // The server list shows such a state as well, so a newer list makes the response obsolete.
   else if (!mayBeOfPanel(refused.reason) && refused.reason !== 'forbidden') ends.push(seen.listedAt);
-  // Another server with the same refusal works again, and the list shows both alike.
-  if (refused !== undefined && problem !== undefined && seen.target.node !== undefined)
+  // Another server with the same refusal works again, and the list shows both alike, unless it
+  // couldn't be read yet.
+  const isListed = seen.target.node !== undefined || seen.listedAt === NEVER;
+  if (refused !== undefined && problem !== undefined && isListed)
     ends.push(seen.recovered.get(problem.cause) ?? NEVER);
   return Math.max(...ends);
 }

@@ -9,8 +9,16 @@ import { target } from '../../support/targets.ts';
 const ENDS = { panel: 1, node: 2, listed: 3, recovered: 4, recoveredOnNode: 5, access: 6 } as const;
 type End = keyof typeof ENDS;
 
+/** What the server list says of the server. */
+interface List {
+  readonly node: string | undefined;
+  readonly listedAt?: number;
+}
+
+const LISTED: List = { node: 'node-1' };
+
 /** When a failure with this cause ended, if only this has happened. */
-function outdatedBy(cause: CauseCode | undefined, end: End, isListed = true): number {
+function outdatedBy(cause: CauseCode | undefined, end: End, { node, listedAt }: List = LISTED): number {
   const at = (one: End) => (one === end ? ENDS[end] : NEVER);
   const problem: Problem | undefined = cause && { cause, detail: 'why' };
   const by = (one: End) => new Map<CauseCode, number>(cause && one === end ? [[cause, ENDS[end]]] : []);
@@ -18,8 +26,8 @@ function outdatedBy(cause: CauseCode | undefined, end: End, isListed = true): nu
     ...NOTHING_KNOWN,
     now: 100,
     isRunning: true,
-    target: target({ node: isListed ? 'node-1' : undefined }),
-    listedAt: at('listed'),
+    target: target({ node }),
+    listedAt: listedAt ?? at('listed'),
     accessedAnewAt: at('access'),
     recovered: by('recovered'),
     recoveredOnNode: by('recoveredOnNode'),
@@ -43,7 +51,10 @@ describe('a failure is outdated by', () => {
     expect(ends).toEqual(expected);
   });
 
-  it('no other server’s recovery if its node isn’t known from the server list', () => {
-    expect(outdatedBy('suspended', 'recovered', false)).toBe(NEVER);
+  it.each([
+    ['no other server’s recovery if the server list lacks this one', 3, NEVER],
+    ['another server’s recovery if the server list was never read', NEVER, ENDS.recovered],
+  ])('%s', (_what, listedAt, expected) => {
+    expect(outdatedBy('not_found', 'recovered', { node: undefined, listedAt })).toBe(expected);
   });
 });

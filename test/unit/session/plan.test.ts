@@ -231,9 +231,10 @@ describe('a server that rests tries at once', () => {
     }
   });
 
-  it("only if the list contains it, for another server's success", () => {
-    const news = NEWS[OF_OTHERS](LATER);
-    expect(next(refused('not_found'), { ...news, target: target() })).toBeUndefined();
+  it("only if the list contains it or was never read, for another server's success", () => {
+    const news = { ...NEWS[OF_OTHERS](LATER), target: target() };
+    expect(next(refused('not_found'), { ...news, listedAt: FAILED_AT })).toBeUndefined();
+    expect(next(refused('not_found'), news)).toEqual({ type: 'wake' });
   });
 
   it('when its retry is due, unless the sockets of its node are tried by another server', () => {
