@@ -251,6 +251,7 @@ export const MUTATIONS = [
     "return cause === 'not_found' ? [cause, UNKNOWN_PATH] : [cause];",
     'return [cause];',
   ],
+  ['a list that was never read lacks no server', OUTDATED, ' || seen.listedAt === NEVER;', ';'],
   [
     'another key or way outdates all failures',
     OUTDATED,
@@ -530,8 +531,15 @@ export const MUTATIONS = [
   ['a first connect of 3 s ago is over', HISTORY, 'if (at + FIRST_CONNECT_MS > now) break;', 'break;'],
   ['a canary takes no place', SCHEDULER, 'const places = isCanary(call) ? 0 : 1;', 'const places = 1;'],
   ['the backlog is more than a minute carries', SHORTAGE, 'backlog > limit().limitPerMinute', 'backlog > 0'],
-  ['without connects there is no shortage', SHORTAGE, ' && connects > 0 && backlog', ' && backlog'],
-  ['an overbooked fleet has no shortage', QUEUE, '!this.isOverbooked && connects', 'connects'],
+  ['without connects there is no shortage', SHORTAGE, ' && this.#options.lines.connects > 0;', ';'],
+  ['an overbooked fleet has no shortage', QUEUE, 'return !this.isOverbooked && ', 'return '],
+  ['connects that wait for a minute are a shortage', QUEUE, ' >= WINDOW_MS;', ' > 2 * WINDOW_MS;'],
+  [
+    'a wait for another rule is no wait for the rate',
+    QUEUE,
+    'connects === 0) this.#connectsSince',
+    'connects < 0) this.#connectsSince',
+  ],
   ['a node with an outage is in doubt', SCHEDULER, 'this.#history.streamed(node, false);', ''],
   ['polls take 90 % of the rest', POLL_PACE, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
   // The session

@@ -5,6 +5,7 @@ import type { Call } from './call.ts';
 import type { Lines, Waiting } from './lines.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { startAt, type Traffic } from './rules.ts';
+import { WINDOW_MS } from './sliding-window.ts';
 
 export type Job = () => Promise<unknown>;
 
@@ -35,7 +36,11 @@ export class CallQueue {
   /** Undefined if it isn't decided whether a call may start. */
   #next: Waiting<Job> | 'none' | undefined;
   #cancelTimer: Cancel = () => undefined;
-  #shortSince: number | undefined;
+  #backlogSince: number | undefined;
+  /** Are connects preferred? */
+  #isShort = false;
+  /** Since when there are connects that nothing but the rate is known to hold. */
+  #connectsSince: number | undefined;
   /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
   isOverbooked = false;
 
@@ -45,7 +50,7 @@ export class CallQueue {
 
   /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
   get backlog(): Backlog | undefined {
-    const since = this.#shortSince;
+    const since = this.#backlogSince;
     return since === undefined ? undefined : { calls: this.#options.lines.backlog, since };
   }
 
@@ -77,12 +82,13 @@ export class CallQueue {
     const { opensAt } = limit();
     for (;;) {
       this.#followShortage(now);
-      const traffic = this.#options.traffic(this.#shortSince !== undefined);
+      const traffic = this.#options.traffic(this.#isShort);
       // Examined even if the window is closed: calls that other rules hold, too, are no shortage.
       const first = lines.next(now, hasPlace, (call) => startAt(call, traffic, now));
+      this.#followConnects(now);
       if (first !== undefined && opensAt <= now) return first;
       // If the examined connects are held, there is no shortage any more: decides again without it.
-      if (traffic.isShort && !this.#isShort) continue;
+      if (traffic.isShort && !this.#mustPrefer(now)) continue;
       this.#rest(first === undefined ? Math.max(opensAt, lines.nextAt) : opensAt, now);
       return undefined;
     }
@@ -95,18 +101,39 @@ export class CallQueue {
       this.#cancelTimer = clock.schedule(until - now, () => this.changed());
   }
 
-  get #isShort(): boolean {
+  /** In an overbooked fleet, deadlines alone are fair. */
+  get #mayBeShort(): boolean {
+    return !this.isOverbooked && this.#options.lines.connects > 0;
+  }
+
+  get #hasBacklog(): boolean {
     const { lines, limit } = this.#options;
-    const { backlog, connects } = lines;
-    return !this.isOverbooked && connects > 0 && backlog > limit().limitPerMinute;
+    return this.#mayBeShort && lines.backlog > limit().limitPerMinute;
+  }
+
+  /**
+   * Polls have earlier deadlines, and come again: where they take nearly all calls, few connects
+   * start, however few calls wait at once.
+   */
+  #haveConnectsWaited(now: number): boolean {
+    return this.#mayBeShort && now - (this.#connectsSince ?? now) >= WINDOW_MS;
+  }
+
+  #mustPrefer(now: number): boolean {
+    return this.#hasBacklog || this.#haveConnectsWaited(now);
+  }
+
+  /** To be called after a decision: before, any of the first calls may be held by another rule. */
+  #followConnects(now: number): void {
+    if (this.#options.lines.connects === 0) this.#connectsSince = undefined;
+    else this.#connectsSince ??= now;
   }
 
   #followShortage(now: number): void {
-    if (this.#isShort) this.#shortSince ??= now;
-    else if (this.#shortSince !== undefined) {
-      this.#shortSince = undefined;
-      this.#options.lines.opened('gate shortage');
-    }
+    this.#backlogSince = this.#hasBacklog ? (this.#backlogSince ?? now) : undefined;
+    const wasShort = this.#isShort;
+    this.#isShort = this.#mustPrefer(now);
+    if (wasShort && !this.#isShort) this.#options.lines.opened('gate shortage');
   }
 
   /** The class of which p-queue makes its queue. */
@@ -147,7 +174,9 @@ export class CallQueue {
   #remove(id: string): void {
     this.#options.lines.delete(id);
     this.#next = undefined;
+    const now = this.#options.clock.now();
+    this.#followConnects(now);
     // p-queue doesn't look again when a call is withdrawn.
-    if (this.#shortSince !== undefined) this.#followShortage(this.#options.clock.now());
+    if (this.#isShort) this.#followShortage(now);
   }
 }

@@ -40,7 +40,10 @@ export interface Traffic {
   readonly connecting: (node: string) => readonly number[];
   /** Has a server of this node streamed since its sockets last had an outage? */
   readonly hasStreamed: (node: string) => boolean;
-  /** More calls wait than the rate allows in a minute, and some of them are connects. */
+  /**
+   * More calls wait than the rate allows in a minute, connects among them, or connects have waited
+   * for one.
+   */
   readonly isShort: boolean;
 }
 

@@ -378,6 +378,38 @@ it.each<[string, Story]>([
       ['limited', 0.25, 2.5, 'websocket'],
     ]),
   ],
+  [
+    'polls that were refused with 404 to all, while the list can’t be read: one that works wakes the others',
+    story(120, 0, [
+      ['missing', 0, 1, 'resources'],
+      ['cut', 0, 2.25, 'listing'],
+    ]),
+  ],
+  [
+    'sockets after a path’s end, although polls of the whole fleet take nearly all calls',
+    story(
+      60,
+      0,
+      [
+        ['hang', 0, 2.25, 'websocket'],
+        ['error', 0, 0.25, 'websocket', 'n0'],
+        ['error', 2.25, 4, 'resources', 'n0'],
+      ],
+      { minute: 0.51, of: 'access' },
+    ),
+  ],
+  [
+    'sockets after each server’s own limit is over: the last one that waits for its call is no backlog',
+    story(
+      60,
+      0,
+      [
+        ['console limit', 0, 1.5, 'websocket'],
+        ['error', 0, 0.25, 'websocket', 'n0'],
+      ],
+      { minute: 1.51, of: 'key' },
+    ),
+  ],
 ])('%s', async (_what, one) => {
   await expectTruth(one);
 });

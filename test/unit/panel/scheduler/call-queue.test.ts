@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { CallQueue, type Job } from '../../../../src/panel/scheduler/call-queue.ts';
 import { Lines } from '../../../../src/panel/scheduler/lines.ts';
-import { SlidingWindow } from '../../../../src/panel/scheduler/sliding-window.ts';
+import { SlidingWindow, WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -11,29 +11,32 @@ const job: Job = () => Promise.resolve();
 /** A queue beside a panel that allows four calls a minute, until an instant that a test may set. */
 function queue() {
   const clock = new ManualClock();
-  const state = { opensAt: 0, heldUntil: 0, hasPlace: true, looks: 0, asked: 0 };
+  const state = { opensAt: 0, heldUntil: 0, hasPlace: true, looks: 0, asked: 0, isShort: false };
   const limit = { limitPerMinute: 4, pausedUntil: () => 0, isPaused: () => false };
   const calls = new CallQueue({
     clock,
     lines: new Lines<Job>(),
     limit: () => ({ ...limit, opensAt: state.opensAt }),
-    traffic: (isShort) => ({
-      limit,
-      isShort,
-      isBlamed: () => false,
-      running: [],
-      respondedAt: new Map(),
-      tokensAt: () => [],
-      trials: new SlidingWindow(),
-      lists: new SlidingWindow(),
-      others: new SlidingWindow(),
-      connecting: () => [],
-      hasStreamed: () => true,
-      holds: () => {
-        state.asked += 1;
-        return clock.now() < state.heldUntil ? { subject: 'sockets n', until: state.heldUntil } : undefined;
-      },
-    }),
+    traffic: (isShort) => {
+      state.isShort = isShort;
+      return {
+        limit,
+        isShort,
+        isBlamed: () => false,
+        running: [],
+        respondedAt: new Map(),
+        tokensAt: () => [],
+        trials: new SlidingWindow(),
+        lists: new SlidingWindow(),
+        others: new SlidingWindow(),
+        connecting: () => [],
+        hasStreamed: () => true,
+        holds: () => {
+          state.asked += 1;
+          return clock.now() < state.heldUntil ? { subject: 'sockets n', until: state.heldUntil } : undefined;
+        },
+      };
+    },
     hasPlace: () => state.hasPlace,
     lookAgain: () => {
       state.looks += 1;
@@ -139,5 +142,47 @@ describe('the backlog', () => {
     make(world);
     world.add(...SERVERS);
     expect([world.seen.size > 0, world.calls.backlog]).toEqual([world.state.heldUntil === 0, undefined]);
+  });
+});
+
+describe('connects that have waited for a minute', () => {
+  const full = () => {
+    const world = queue();
+    world.state.opensAt = NEVER;
+    world.add('a');
+    const isShortAfter = async (ms: number) => {
+      await world.clock.advance(ms);
+      world.calls.changed();
+      return world.seen.size > 0 || world.state.isShort;
+    };
+    return { ...world, isShortAfter };
+  };
+
+  it('are a shortage, however few they are, but no backlog', async () => {
+    const { calls, add, isShortAfter } = full();
+    expect(await isShortAfter(0)).toBe(false);
+    add('b');
+    expect(await isShortAfter(WINDOW_MS - 1)).toBe(false);
+    expect([await isShortAfter(1), calls.backlog]).toEqual([true, undefined]);
+    for (const server of ['a', 'b']) calls.withdrawn(server);
+    add('c');
+    expect(await isShortAfter(1)).toBe(false);
+  });
+
+  it('are none if they waited for something else', async () => {
+    const { clock, state, isShortAfter } = full();
+    expect(await isShortAfter(0)).toBe(false);
+    await clock.advance(WINDOW_MS);
+    state.heldUntil = clock.now() + WINDOW_MS;
+    expect(await isShortAfter(0)).toBe(false);
+    expect(await isShortAfter(WINDOW_MS)).toBe(false);
+    expect(await isShortAfter(WINDOW_MS - 1)).toBe(false);
+    expect(await isShortAfter(1)).toBe(true);
+  });
+
+  it('are none in an overbooked fleet', async () => {
+    const { calls, isShortAfter } = full();
+    calls.isOverbooked = true;
+    for (const ms of [0, WINDOW_MS]) expect(await isShortAfter(ms)).toBe(false);
   });
 });
