@@ -9,7 +9,7 @@ import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 import { SILENCE_MS } from '../../../src/session/machine-effects.ts';
 import type { SessionContext, SessionRecord } from '../../../src/session/session-context.ts';
-import type { ConsoleSocket, SocketListener } from '../../../src/session/socket.ts';
+import type { SocketListener } from '../../../src/session/socket.ts';
 import { Streamer } from '../../../src/session/streamer.ts';
 import { deferred } from '../../support/deferred.ts';
 import { FakeGateway, SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
@@ -95,7 +95,7 @@ beforeEach(() => {
             socket.isClosed = true;
             return closes();
           },
-        } as unknown as ConsoleSocket;
+        };
       }),
       inTurn: (begin) => inTurn(begin),
       handshakes: new HandshakeRoom(
