@@ -9,7 +9,7 @@ import { SystemClock } from '../../src/domain/time.ts';
 import { serverLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { sessionLog } from '../../src/fleet/session-log.ts';
-import { ConnectPacer } from '../../src/session/connect-pacer.ts';
+import { ConnectPacer, NODE_LOOP } from '../../src/session/connect-pacer.ts';
 import { Session } from '../../src/session/session.ts';
 import type { SessionContext, SessionRecord } from '../../src/session/session-context.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../src/session/surroundings.ts';
@@ -42,11 +42,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
   const clock = new SystemClock();
   const streams = new Stage(servers);
   const { log } = await openLog({ level: 'warn', format: 'json' });
-  const connects = new ConnectPacer({
-    now: () => performance.now(),
-    nextTurn: (run) => void setImmediate(run),
-    isRendering: () => false,
-  });
+  const connects = new ConnectPacer({ ...NODE_LOOP, isRendering: () => false });
   const eventLog = serverLog(log, clock);
   const config = await panelConfig(caFile);
   const context: SessionContext = {

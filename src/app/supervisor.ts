@@ -7,7 +7,7 @@ import type { FleetReading, PanelReading, ServerReading } from '../domain/readin
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import { isScraped } from '../metrics/slices.ts';
-import { ConnectPacer, type EventLoop } from '../session/connect-pacer.ts';
+import { ConnectPacer, NODE_LOOP } from '../session/connect-pacer.ts';
 import { Accounts } from './accounts.ts';
 import { keepServers } from './kept-servers.ts';
 import { publicUrl } from './panel-access.ts';
@@ -22,13 +22,6 @@ export interface ConfigChanges {
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 }
-
-/** The event loop of this process. */
-const EVENT_LOOP: EventLoop = {
-  now: () => performance.now(),
-  nextTurn: (run) => void setImmediate(run),
-  isRendering: isScraped,
-};
 
 /** What happens to one panel when the configuration changes. */
 interface PanelTransition {
@@ -57,7 +50,7 @@ export class Supervisor implements FleetReading {
     this.#accounts = new Accounts(shared.clock);
     this.#shared = {
       ...shared,
-      connects: new ConnectPacer(EVENT_LOOP),
+      connects: new ConnectPacer({ ...NODE_LOOP, isRendering: isScraped }),
       isTaken: (server, port) => this.#panels.some((panel) => panel.isTaken(server, port)),
     };
     this.#panels = this.#panelsHere(config).map((panel) => this.#create(panel));

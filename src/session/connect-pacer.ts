@@ -19,9 +19,19 @@ export interface EventLoop {
   now(): number;
   /** Calls `run` once, in the next turn. */
   nextTurn(run: () => void): void;
+  /** Calls `run` once, in this turn, when the promises have settled that can without waiting. */
+  afterPromises(run: () => void): void;
   /** Is a scrape being rendered? */
   isRendering(): boolean;
 }
+
+/** The event loop of this process, but for its scrapes. */
+export const NODE_LOOP: Omit<EventLoop, 'isRendering'> = {
+  now: () => performance.now(),
+  nextTurn: (run) => void setImmediate(run),
+  // Node runs what `nextTick` was given after all reactions of promises, and before other events.
+  afterPromises: (run) => queueMicrotask(() => process.nextTick(run)),
+};
 
 /** Calls `begin` when its turn comes, unless it is canceled before. */
 export type InTurn = (begin: () => void) => Cancel;
@@ -43,7 +53,9 @@ export class ConnectPacer {
   readonly #loop: EventLoop;
   /** The lines that aren't empty, the next one first. */
   readonly #lines = new WaitingLine<Line>();
+  /** A turn is due or under way. */
   #isTurnDue = false;
+  #turnEndsAt = 0;
 
   constructor(loop: EventLoop) {
     this.#loop = loop;
@@ -71,15 +83,27 @@ export class ConnectPacer {
   }
 
   readonly #turn = (): void => {
-    this.#isTurnDue = false;
-    const endsAt = this.#loop.now() + (this.#loop.isRendering() ? SCRAPED_TURN_MS : TURN_MS);
+    this.#turnEndsAt = this.#loop.now() + (this.#loop.isRendering() ? SCRAPED_TURN_MS : TURN_MS);
+    this.#beginNext();
+  };
+
+  /** At least one per turn: on a slow machine, even one may take longer than the turn's time. */
+  #beginNext(): void {
     try {
-      // At least one per turn: on a slow machine, even one may take longer than this.
-      do this.#take()?.();
-      while (!this.#lines.isEmpty && this.#loop.now() < endsAt);
+      this.#take()?.();
     } finally {
-      this.#awaitTurn();
+      // A connect looks up its address first, so most of its work is in reactions of promises.
+      this.#loop.afterPromises(this.#goOn);
     }
+  }
+
+  readonly #goOn = (): void => {
+    if (!this.#lines.isEmpty && this.#loop.now() < this.#turnEndsAt) {
+      this.#beginNext();
+      return;
+    }
+    this.#isTurnDue = false;
+    this.#awaitTurn();
   };
 
   /** Removes the next connect or call; the lines take turns. */

@@ -1,15 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ConnectPacer, type InTurn, SCRAPED_TURN_MS, TURN_MS } from '../../../src/session/connect-pacer.ts';
+import {
+  ConnectPacer,
+  type InTurn,
+  NODE_LOOP,
+  SCRAPED_TURN_MS,
+  TURN_MS,
+} from '../../../src/session/connect-pacer.ts';
 
-/** An event loop in which time passes only by work. */
+/** An event loop in which time passes only by work, all of it in reactions of promises. */
 class FakeLoop {
   now = 0;
   isScraped = false;
   readonly #next: (() => void)[] = [];
+  readonly #reactions: (() => void)[] = [];
   readonly pacer = new ConnectPacer({
     now: () => this.now,
     nextTurn: (run) => void this.#next.push(run),
+    afterPromises: (run) => void this.#reactions.push(run),
     isRendering: () => this.isScraped,
   });
 
@@ -17,9 +25,17 @@ class FakeLoop {
     return this.#next.length === 0;
   }
 
+  /** Adds work that the reactions of promises do after the present function. */
+  work(tookMs: number): void {
+    this.#reactions.push(() => {
+      this.now += tookMs;
+    });
+  }
+
   /** One turn; what is asked for in it runs in the next one. */
   turn(): void {
     for (const run of this.#next.splice(0)) run();
+    for (let run = this.#reactions.shift(); run !== undefined; run = this.#reactions.shift()) run();
   }
 }
 
@@ -27,7 +43,7 @@ class FakeLoop {
 function storm(loop: FakeLoop, inTurn: InTurn, names: readonly string[], begun: string[], tookMs = 1) {
   return names.map((name) =>
     inTurn(() => {
-      loop.now += tookMs;
+      loop.work(tookMs);
       begun.push(name);
     }),
   );
@@ -181,4 +197,21 @@ it('ten thousand connects that leave and enter again take as long as others', ()
   storm(loop, inTurn, named('b', 10_000), begun);
   while (!loop.isIdle) loop.turn();
   expect(begun).toHaveLength(10_000);
+});
+
+it('in Node, the work of a connect that follows promises is done before the next one begins, in the same turn', async () => {
+  const seen: string[] = [];
+  // The clock stands still, so that both begin in one turn.
+  const inTurn = new ConnectPacer({ ...NODE_LOOP, now: () => 0, isRendering: () => false }).line();
+  const connect = async (name: string) => {
+    for (let step = 0; step < 10; step += 1) await Promise.resolve();
+    seen.push(name);
+  };
+  inTurn(() => void connect('one'));
+  inTurn(() => {
+    seen.push('two begins');
+    void connect('two');
+  });
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(seen).toEqual(['one', 'two begins', 'two']);
 });
