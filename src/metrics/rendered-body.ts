@@ -2,7 +2,7 @@
 
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
-import { EVENT_LOOP, type WalkKind } from './slices.ts';
+import { EVENT_LOOP, type Walk, type WalkKind } from './slices.ts';
 
 /** The content encoding of a response body. */
 export type Encoding = 'identity' | 'gzip';
@@ -32,9 +32,15 @@ const GZIP_CHUNK_BYTES = 128 * 1024;
  * Renders text as a body, in slices of a few milliseconds, so that a large fleet delays no socket.
  */
 export async function renderBody(blocks: Blocks, encoding: Encoding, kind: WalkKind): Promise<RenderedBody> {
-  const pieces = encodeChunks(blocks, kind);
-  const chunks = await (encoding === 'gzip' ? compress(pieces) : copy(pieces));
-  return { chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+  // Until the last piece is compressed: a scrape's response waits for the turns of the loop.
+  const walk = EVENT_LOOP.begin(kind);
+  try {
+    const pieces = encodeChunks(blocks, walk);
+    const chunks = await (encoding === 'gzip' ? compress(pieces) : copy(pieces));
+    return { chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+  } finally {
+    walk.end();
+  }
 }
 
 /**
@@ -84,32 +90,26 @@ const MAX_UTF8_BYTES = 3;
  */
 export async function* encodeChunks(
   blocks: Blocks,
-  kind: WalkKind,
-  slices = EVENT_LOOP,
+  walk: Pick<Walk, 'pause'>,
 ): AsyncGenerator<Buffer, void, undefined> {
   let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let spare = Buffer.allocUnsafe(CHUNK_BYTES);
   let used = 0;
-  const walk = slices.begin(kind);
-  try {
-    await walk.pause();
-    for (const block of blocks) {
-      const text = typeof block === 'string' ? block : await block;
-      const room = text.length * MAX_UTF8_BYTES;
-      if (used + room > buffer.length) {
-        if (used > 0) {
-          yield buffer.subarray(0, used);
-          [buffer, spare] = [spare, buffer];
-        }
-        if (room > buffer.length) buffer = Buffer.allocUnsafe(room);
-        used = 0;
+  await walk.pause();
+  for (const block of blocks) {
+    const text = typeof block === 'string' ? block : await block;
+    const room = text.length * MAX_UTF8_BYTES;
+    if (used + room > buffer.length) {
+      if (used > 0) {
+        yield buffer.subarray(0, used);
+        [buffer, spare] = [spare, buffer];
       }
-      used += buffer.write(text, used);
-      const pause = walk.pause();
-      if (pause !== undefined) await pause;
+      if (room > buffer.length) buffer = Buffer.allocUnsafe(room);
+      used = 0;
     }
-    if (used > 0) yield buffer.subarray(0, used);
-  } finally {
-    walk.end();
+    used += buffer.write(text, used);
+    const pause = walk.pause();
+    if (pause !== undefined) await pause;
   }
+  if (used > 0) yield buffer.subarray(0, used);
 }

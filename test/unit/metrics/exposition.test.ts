@@ -218,7 +218,7 @@ test('rendering 10,000 servers yields to the event loop repeatedly', async () =>
     elapsedMs += 0.1;
     return elapsedMs;
   };
-  for await (const _ of encodeChunks(renderFleet(fleet, clock), 'scrape', new Slices(now)));
+  for await (const _ of encodeChunks(renderFleet(fleet, clock), new Slices(now).begin('scrape')));
   done = true;
   // Each family needs one pass over the servers, and a pass over 10,000 servers yields more than twice.
   expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeChunks } from '../../../src/metrics/rendered-body.ts';
+import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
 import { isScraped, Slices, type WalkKind } from '../../../src/metrics/slices.ts';
 
 /** A walk of this many steps; `taken` counts those so far. */
@@ -35,7 +35,7 @@ test.each<[WalkKind, number]>([
       if (isRunning) setImmediate(turn);
     };
     setImmediate(turn);
-    await copiesOf(encodeChunks(new Steps(40).blocks(), kind, slicesOfSteps()));
+    await walked(new Steps(40), kind, slicesOfSteps());
     isRunning = false;
     expect(turns).toBeGreaterThanOrEqual(40 / sliceMs);
   },
@@ -65,8 +65,8 @@ test('views rest while a scrape is rendered, and go on then', async () => {
   const slices = slicesOfSteps();
   const scrape = new Steps(500);
   const views = [new Steps(500), new Steps(500)];
-  const ends = views.map((view) => copiesOf(encodeChunks(view.blocks(), 'view', slices)));
-  await copiesOf(encodeChunks(scrape.blocks(), 'scrape', slices));
+  const ends = views.map((view) => walked(view, 'view', slices));
+  await walked(scrape, 'scrape', slices);
   // A busy machine may take so long for the scrape that they get a few slices.
   for (const { taken } of views) expect(taken).toBeLessThan(100);
   await Promise.all(ends);
@@ -79,24 +79,36 @@ test('a scrape is seen while it is rendered, and no view is', async () => {
     seen.push(isScraped());
     yield 'step';
   };
-  for (const kind of ['scrape', 'view'] as const) await copiesOf(encodeChunks(blocks(), kind));
+  for (const kind of ['scrape', 'view'] as const) await renderBody(blocks(), 'identity', kind);
   expect(seen).toEqual([true, false]);
   expect(isScraped()).toBe(false);
 });
 
-test('a scrape that is abandoned holds up no view', async () => {
-  const slices = new Slices(() => 0);
-  for await (const _ of encodeChunks(['x'.repeat(300_000), 'y'.repeat(300_000)], 'scrape', slices)) break;
-  expect(slices.begin('view').pause()).toBeUndefined();
-  const scrape = slices.begin('scrape');
-  expect(slices.begin('view').pause()).toBeInstanceOf(Promise);
-  scrape.end();
+test('a scrape lasts until its last piece is compressed', async () => {
+  const blocks = Array.from({ length: 40 }, (_, i) => `${i}`.repeat(50_000));
+  const isDone = renderBody(blocks, 'gzip', 'scrape').then(() => true);
+  const seen: boolean[] = [];
+  while (!(await Promise.race([isDone, nextTurn()]))) seen.push(isScraped());
+  expect(new Set(seen)).toEqual(new Set([true]));
+  expect(isScraped()).toBe(false);
 });
 
-/** A piece is only valid until the next one is requested. */
+test('a scrape that fails holds up no view', async () => {
+  const failing = function* (): Generator<string, void, void> {
+    yield 'step';
+    throw new Error('a bug');
+  };
+  await expect(renderBody(failing(), 'gzip', 'scrape')).rejects.toThrow('a bug');
+  expect(isScraped()).toBe(false);
+});
 
-async function copiesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
-  const copies: Buffer[] = [];
-  for await (const piece of pieces) copies.push(Buffer.from(piece));
-  return copies;
+function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}
+
+/** Resolves at the end of a walk of these steps. */
+async function walked(steps: Steps, kind: WalkKind, slices: Slices): Promise<void> {
+  const walk = slices.begin(kind);
+  for await (const _ of encodeChunks(steps.blocks(), walk));
+  walk.end();
 }
