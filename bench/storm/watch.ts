@@ -70,12 +70,20 @@ export function usage(from: Look, to: Look): number {
   return (to.cpuMs - from.cpuMs) / (to.at - from.at);
 }
 
-/** The first look from which on the client was calm for five seconds; undefined if it wasn't. */
+/**
+ * The first look from which on the client stayed calm, in all periods of five seconds until the last
+ * look; undefined if the last one wasn't. A client may wait before it recovers, so calm that ends
+ * again is none.
+ */
 export function calmFrom(looks: readonly Look[], calm: number): Look | undefined {
-  let last = 0;
-  return looks.find((look) => {
-    while (last < looks.length && (looks[last]?.at ?? 0) < look.at + CALM_MS) last += 1;
-    const until = looks[last];
-    return until !== undefined && usage(look, until) <= calm * CALM_SHARE + CALM_CORE;
-  });
+  let to = 0;
+  let from: Look | undefined;
+  for (const look of looks) {
+    while (to < looks.length && (looks[to]?.at ?? 0) < look.at + CALM_MS) to += 1;
+    const until = looks[to];
+    if (until === undefined) break;
+    if (usage(look, until) > calm * CALM_SHARE + CALM_CORE) from = undefined;
+    else from ??= look;
+  }
+  return from;
 }

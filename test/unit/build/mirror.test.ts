@@ -6,6 +6,7 @@ const OF_RULES = new Set(['docs', 'deploy', 'fuzz', 'build']);
 
 /** Where the files are that a folder tests, if not in `src`. */
 const ELSEWHERE = new Map([
+  ['bench', 'bench'],
   ['scripts', 'scripts'],
   ['support', 'test/support'],
 ]);
