@@ -426,7 +426,7 @@ export const MUTATIONS = [
   [
     'a delayed token is no first attempt',
     [TOKEN[0], 'session/session'],
-    'isNew && !panel.delaysToken(target.id)',
+    'isNew && !isPolledMeanwhile',
     'isNew',
   ],
   ['two credential calls a minute', RULES, 'TOKEN_CALLS = 2;', 'TOKEN_CALLS = 3;'],

@@ -197,6 +197,11 @@ export function isResting(state: MachineState): state is StateNamed<'backingOff'
   return state.name === 'backingOff' || state.name === 'blocked';
 }
 
+/** Is a token what the server needs next for a socket? */
+export function needsToken(state: MachineState): boolean {
+  return state.name === 'fetchingToken' || (isResting(state) && state.token === undefined);
+}
+
 /** Is a socket being opened? */
 export function isAttempt({ name }: MachineState): boolean {
   return name === 'fetchingToken' || name === 'connecting' || name === 'authenticating' || name === 'opening';

@@ -5,7 +5,7 @@ import { AT_ONCE, NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
-import { isLive, UNANSWERED_LIMIT } from './machine-model.ts';
+import { isLive, needsToken, UNANSWERED_LIMIT } from './machine-model.ts';
 import { outdatedAt } from './outdated-failure.ts';
 import type { PollIntervals, PollState } from './poll.ts';
 import type { SessionState } from './session-state.ts';
@@ -45,7 +45,7 @@ function fallbackFrom(
   const isPollHeld = polls.heldBy !== undefined;
   if (refused?.pollable === false) return undefined;
   // If polls are held as well, a poll would only wait, and then start in place of the socket.
-  const isSocketHeld = sockets.heldBy !== undefined || (machine.name === 'fetchingToken' && isTokenDelayed);
+  const isSocketHeld = sockets.heldBy !== undefined || (needsToken(machine) && isTokenDelayed);
   if (isSocketHeld && !isPollHeld) return AT_ONCE;
   // With a token, it will probably stream within seconds, so a poll waits for that.
   if ('connectsAt' in machine) return Math.max(overdueFrom, machine.connectsAt + CONNECTS_WITHIN_MS);

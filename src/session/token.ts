@@ -21,8 +21,9 @@ export async function requestToken(
   const state = machine();
   const isRenewal = state.name === 'renewing';
   const isNew = sampledAt === undefined && state.epoch === 0 && 'failures' in state && state.failures === 0;
-  // If its own limit delays it, the server asked for tokens before, and may be polled meanwhile.
-  const isFirst = isNew && !panel.delaysToken(target.id);
+  // If its own limit delays it, the server asked for tokens before, and a poll takes its place.
+  const isPolledMeanwhile = target.mode !== 'socket' && panel.delaysToken(target.id);
+  const isFirst = isNew && !isPolledMeanwhile;
   const deadline = isRenewal ? state.token.expiresAt : neededBy(clock.now(), isFirst);
   try {
     const ask = { deadline, isRetry: () => isTokenRetry(machine()), isRenewal };

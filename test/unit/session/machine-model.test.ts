@@ -11,6 +11,7 @@ import {
   isResting,
   isTokenRetry,
   type MachineState,
+  needsToken,
   offeredToken,
   socketState,
   type Token,
@@ -36,14 +37,14 @@ const STATES: readonly (readonly [
 ])[] = [
   [machineState('idle'), '', 'none', [undefined, undefined]],
   [machineState('idle', own), '', 'none', [undefined, OWN]],
-  [machineState('fetchingToken'), 'attempt fetching', 'none', [undefined, undefined]],
+  [machineState('fetchingToken'), 'attempt fetching tokenless', 'none', [undefined, undefined]],
   [machineState('connecting', own), 'attempt handshake socket', 'connecting', [undefined, OWN]],
   [machineState('authenticating', own), 'attempt handshake socket', 'authenticating', [OWN, OWN]],
   [machineState('opening', own), 'attempt socket', 'authenticating', [undefined, OWN]],
   [machineState('streaming', own), 'live socket', 'streaming', [undefined, OWN]],
   [machineState('renewing', own), 'fetching live socket', 'refreshing', [undefined, OWN]],
   [machineState('renewing', { ...own, next: NEXT }), 'live socket', 'refreshing', [NEXT, NEXT]],
-  [machineState('backingOff'), 'resting', 'none', [undefined, undefined]],
+  [machineState('backingOff'), 'resting tokenless', 'none', [undefined, undefined]],
   [machineState('blocked', own), 'resting', 'none', [undefined, OWN]],
 ];
 
@@ -54,6 +55,7 @@ const TRAITS = {
   live: isLive,
   resting: isResting,
   socket: hasSocket,
+  tokenless: needsToken,
 };
 
 describe('a state', () => {

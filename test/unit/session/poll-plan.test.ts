@@ -12,7 +12,7 @@ import {
 } from '../../../src/session/poll-plan.ts';
 import type { SessionState } from '../../../src/session/session-state.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
-import { machineState } from '../../support/machine-states.ts';
+import { machineState, TOKEN } from '../../support/machine-states.ts';
 import { target } from '../../support/targets.ts';
 
 const NOW = 1_000_000;
@@ -74,6 +74,21 @@ describe('a server is polled', () => {
       OVERDUE,
     ],
     ['at once in place of a token that is delayed', { machine: fetching }, { isTokenDelayed: true }, AT_ONCE],
+    ['at once if the next token will be delayed', {}, { isTokenDelayed: true }, AT_ONCE],
+    [
+      '30 s after its last data if the next attempt has a token',
+      {
+        machine: machineState('backingOff', { failures: 1, since: FAILED_AT, dueAt: NOW + 1, token: TOKEN }),
+      },
+      { isTokenDelayed: true },
+      OVERDUE,
+    ],
+    [
+      'never if its token is delayed in mode socket',
+      {},
+      { target: target({ mode: 'socket' }), isTokenDelayed: true },
+      OFF,
+    ],
     [
       '5 s after a late connect began',
       { machine: machineState('connecting', { connectsAt: NOW + 60_000 }) },

@@ -266,6 +266,24 @@ describe('a call', () => {
     expect(panel.asks[0]?.deadline).toBeGreaterThan(clock.now() + 9 * MINUTE);
   });
 
+  it('for the first token goes before all that are due although a limit delays it, if no poll takes its place', async () => {
+    panel.delayed.add('s');
+    await start({ mode: 'socket' });
+    expect(panel.asks[0]?.deadline).toBeLessThan(clock.now() - 9 * MINUTE);
+  });
+
+  it('for the first token that the limit of the server’s console refuses is followed by a poll at once', async () => {
+    panel.answerCredentials = () => {
+      panel.delayed.add('s');
+      return Promise.reject(
+        new PanelError({ cause: 'console_limit', detail: 'returned 429', retryAfterMs: MINUTE }),
+      );
+    };
+    await start();
+    expect(panel.calls).toEqual(['credentials s', 'resources s']);
+    expect(condition()).toBe('polling');
+  });
+
   it('for the next token is needed by the end of the current one', async () => {
     await start();
     const endsAt = clock.now() - 10 + 10 * MINUTE;
