@@ -232,6 +232,11 @@ describe('commands', () => {
     expect(console.outcome).toEqual({ code: 1 });
   });
 
+  it('are sent with their permission among those of the token', async () => {
+    const console = await open({ send: ['list'], permissions: ['websocket.connect', 'control.console'] });
+    expect(console.sent).toEqual(['send command list']);
+  });
+
   it('wait five minutes for a lost connection to come back', async () => {
     const console = await open({ readsInput: true });
     console.socket.drops();
