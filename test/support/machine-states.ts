@@ -1,6 +1,12 @@
 import type { MachineState, StateNamed, Token } from '../../src/session/machine-model.ts';
 
-export const TOKEN: Token = { value: 'a.b.c', socketUrl: 'wss://node/ws', fetchedAt: 0, renewAt: 0, expiresAt: 0 };
+export const TOKEN: Token = {
+  value: 'a.b.c',
+  socketUrl: 'wss://node/ws',
+  fetchedAt: 0,
+  renewAt: 0,
+  expiresAt: 0,
+};
 
 const attempt = { epoch: 1, failures: 0 };
 const handshake = { ...attempt, token: TOKEN, reused: false, connectsAt: 0, dueAt: 0 };
