@@ -1,0 +1,316 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { clientApi, listedAllocations } from '../../../src/simulator/client-api.ts';
+import { Faults } from '../../../src/simulator/faults.ts';
+import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
+import type { ApiGate, CallTarget } from '../../../src/simulator/gate.ts';
+import type { Conflict, ServerSpec } from '../../../src/simulator/schema.ts';
+import type { SimulatedServer } from '../../../src/simulator/server.ts';
+import { initialSettings, type SettingsChange } from '../../../src/simulator/settings.ts';
+import { checkToken } from '../../../src/simulator/tokens.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const KEY = new Uint8Array(32);
+
+let clock: ManualClock;
+let fleet: SimulatedFleet;
+/** What the gate was told of each call. */
+let passed: CallTarget[];
+let app: ReturnType<typeof clientApi>;
+let survival: SimulatedServer;
+
+/** A panel with these settings, whose gate passes every call. */
+function open(changes: SettingsChange = {}, spec: Partial<ServerSpec> = {}): void {
+  clock = new ManualClock(1_000_000);
+  passed = [];
+  const settings = initialSettings(changes);
+  fleet = new SimulatedFleet({
+    clock,
+    settings: () => settings,
+    faults: new Faults(),
+    seed: 1,
+    statsIntervalMs: 1_000,
+  });
+  survival = fleet.add({ name: 'survival', ...spec });
+  const pass: ApiGate['pass'] = async (_context, target, endpoint) => {
+    passed.push(target);
+    const { status, headers, body } = await endpoint();
+    return new Response(body, { status, headers });
+  };
+  app = clientApi(
+    {
+      clock,
+      settings,
+      fleet,
+      tokenKey: KEY,
+      stopped: new AbortController().signal,
+      nodeSocketUrl: (node, reachedAt) => `wss://node-${node}.of.${reachedAt}`,
+    },
+    { pass } as unknown as ApiGate,
+  );
+}
+
+beforeEach(() => open());
+
+/** The status and the body of the response to a call. */
+async function get(path: string): Promise<readonly [status: number, body: unknown]> {
+  const response = await app.request(`/api/client${path}`, { headers: { host: 'panel:8080' } });
+  return [response.status, await response.json()];
+}
+
+const ofServer = (path = '', prefix = '') => get(`/servers${prefix}/${survival.identifier}${path}`);
+const error = (code: string, detail?: string) => ({
+  errors: [{ code, ...(detail !== undefined && { detail }) }],
+});
+
+/** A list with these attributes of its items. */
+const list = (...attributes: readonly object[]) => ({
+  object: 'list',
+  data: attributes.map((one) => ({ attributes: one })),
+});
+const names = (...all: readonly string[]) => list(...all.map((name) => ({ name })));
+
+describe('the server list', () => {
+  it.each<[string, boolean, string, readonly string[]]>([
+    ['has the servers of the account', false, '', ['survival']],
+    ['has no others for an administrator, unless asked', true, '', ['survival']],
+    ['has those of others for an administrator', true, '?type=admin', ['foreign']],
+    ['has all for an administrator', true, '?type=admin-all', ['survival', 'foreign']],
+    ['has none of others for anybody else', false, '?type=admin', []],
+    ['has nothing of all for anybody else', false, '?type=admin-all', []],
+  ])('%s', async (_what, admin, query, expected) => {
+    open({ admin });
+    fleet.add({ name: 'foreign', owned: false });
+    expect(await get(query)).toMatchObject([200, names(...expected)]);
+    expect(passed).toEqual([{ endpoint: 'listing' }]);
+  });
+
+  it('is divided into pages, at most as long as the panel allows', async () => {
+    open({ maxPerPage: 2 });
+    for (const name of ['second', 'third']) fleet.add({ name });
+    expect(await get('')).toMatchObject([200, names('survival', 'second')]);
+    expect(await get('?page=2&per_page=50')).toMatchObject([200, names('third')]);
+    expect(await get('?page=3&per_page=1')).toMatchObject([200, names('third')]);
+  });
+
+  it.each(['?page=0', '?per_page=-1', '?page=x', '?page=1234567890'])('rejects %s', async (query) => {
+    expect(await get(query)).toMatchObject([400, error('BadRequestHttpException')]);
+  });
+
+  it.each([
+    ['?include=egg', true],
+    ['?include=allocations,egg', true],
+    ['', false],
+  ])('with the query "%s" has eggs: %s', async (query, hasEgg) => {
+    const [, body] = await get(query);
+    expect(JSON.stringify(body).includes('"egg"')).toBe(hasEgg);
+  });
+
+  it.each([
+    [false, () => survival.identifier],
+    [true, () => expect.stringMatching(/^serv_/) as string],
+  ])('has long identifiers: %s', async (longIdentifiers, identifier) => {
+    open({ longIdentifiers });
+    expect(await get('')).toMatchObject([200, list({ identifier: identifier() })]);
+  });
+});
+
+describe('a server', () => {
+  it('is found by its UUID and its short id, and named to the gate', async () => {
+    for (const id of [survival.uuid, survival.identifier])
+      expect(await get(`/servers/${id}`)).toMatchObject([200, { attributes: { name: 'survival' } }]);
+    const server = survival.uuid;
+    expect(passed).toEqual(Array.from({ length: 2 }, () => ({ endpoint: 'other', server, node: 'node-1' })));
+  });
+
+  it('that is unknown is not found, and another user’s neither, in other words', async () => {
+    fleet.add({ name: 'foreign', owned: false });
+    const foreign = fleet.find('foreign')?.uuid;
+    expect(await get('/servers/0badcafe')).toMatchObject([404, error('NotFoundHttpException')]);
+    expect(await get(`/servers/${foreign}`)).toMatchObject([
+      404,
+      error('NotFoundHttpException', 'The requested resource does not exist on this server.'),
+    ]);
+    expect(passed).toMatchObject([{ server: '0badcafe' }, { server: foreign }]);
+  });
+
+  it('of another user is an administrator’s as well, with more permissions in its tokens', async () => {
+    open({ admin: true, tokenPermissions: ['websocket.connect'] }, { owned: false });
+    const permissions = expect.arrayContaining(['websocket.connect', 'admin.websocket.errors']) as string[];
+    expect(await ofServer()).toMatchObject([
+      200,
+      { meta: { is_server_owner: false, user_permissions: permissions } },
+    ]);
+  });
+});
+
+describe('on Hydrodactyl', () => {
+  beforeEach(() => open({ panel: 'hydrodactyl' }, { daemonType: 'elytra' }));
+
+  it.each<[path: string, prefix: string, status: number]>([
+    ['', '', 200],
+    ['/resources', '', 200],
+    ['/websocket', '', 404],
+    ['/websocket', '/elytra', 200],
+    ['/backups', '/elytra', 200],
+    ['/schedules', '', 404],
+    ['/websocket', '/wings', 400],
+    ['/websocket', '/other', 404],
+  ])('%s below "%s" responds with %s', async (path, prefix, status) => {
+    expect((await ofServer(path, prefix))[0]).toBe(status);
+  });
+
+  it('names the daemon of a server, also in a refusal', async () => {
+    expect(await ofServer()).toMatchObject([200, { meta: { daemonType: 'elytra' } }]);
+    const detail = "This endpoint requires daemon type 'wings', but server is using 'elytra'.";
+    expect(await ofServer('/websocket', '/wings')).toMatchObject([400, error('HttpException', detail)]);
+  });
+
+  it('paths with a daemon are those of no other panel', async () => {
+    open();
+    expect((await ofServer('/websocket', '/wings'))[0]).toBe(404);
+  });
+});
+
+describe('credentials', () => {
+  it('are a token for the server, and its node’s address as the client reached the panel', async () => {
+    open({ tokenLifetimeSeconds: 600, tokenPermissions: ['websocket.connect'] });
+    const [status, body] = await ofServer('/websocket');
+    const { token, socket } = (body as { data: { token: string; socket: string } }).data;
+    expect([status, socket]).toEqual([200, `wss://node-0.of.panel:8080/api/servers/${survival.uuid}/ws`]);
+    const nowMs = clock.toUnixMs(clock.now());
+    expect(await checkToken(KEY, token, { nowMs, validSinceMs: 0 })).toMatchObject({
+      claims: { serverUuid: survival.uuid, expiresAtMs: nowMs + 600_000 },
+      permissions: ['websocket.connect'],
+    });
+  });
+
+  it('have another address if a test says so', async () => {
+    survival.advertised = 'wss://elsewhere/ws';
+    expect(await ofServer('/websocket')).toMatchObject([200, { data: { socket: 'wss://elsewhere/ws' } }]);
+  });
+
+  it('require a permission', async () => {
+    open({ accountPermissions: ['control.console'] });
+    expect(await ofServer('/websocket')).toMatchObject([403, error('HttpForbiddenException')]);
+  });
+
+  it.each<[Conflict, SettingsChange, number]>([
+    ['suspended', {}, 409],
+    ['suspended', { suspendedCredentials: 'issue' }, 200],
+    ['suspended', { admin: true }, 409],
+    ['installing', {}, 409],
+    ['installing', { admin: true }, 200],
+    ['transferring', { admin: true }, 200],
+    ['maintenance', { admin: true }, 409],
+    ['reinstall_failed', {}, 200],
+  ])('of a server that is %s, with %j, have the status %s', async (conflict, changes, status) => {
+    open(changes);
+    survival.conflict = conflict;
+    expect((await ofServer('/websocket'))[0]).toBe(status);
+  });
+});
+
+describe('resources', () => {
+  const state = (current_state: string) => [200, { attributes: { current_state } }];
+
+  it('are cached for 20 s', async () => {
+    expect(await ofServer('/resources')).toMatchObject(state('running'));
+    fleet.apply(survival, 'kill');
+    await clock.advance(19_999);
+    expect(await ofServer('/resources')).toMatchObject(state('running'));
+    await clock.advance(1);
+    expect(await ofServer('/resources')).toMatchObject(state('offline'));
+  });
+
+  it.each<[SettingsChange, unknown]>([
+    [{}, [504, error('DaemonConnectionException')]],
+    [{ unreachable: 'missing' }, state('missing')],
+  ])('of a node that is down, with %j', async (changes, expected) => {
+    open(changes);
+    survival.nodeDown = true;
+    const answer = ofServer('/resources');
+    await clock.advance(0);
+    expect(await answer).toMatchObject(expected as object);
+  });
+
+  it('of a node that is down may come late', async () => {
+    open({ unreachableDelayMs: 20_000 });
+    survival.nodeDown = true;
+    const late = ofServer('/resources');
+    const ended = vi.fn<() => void>();
+    void late.finally(ended);
+    await clock.advance(19_999);
+    expect(ended).not.toHaveBeenCalled();
+    await clock.advance(1);
+    expect((await late)[0]).toBe(504);
+  });
+});
+
+describe.each(['backups', 'schedules'] as const)('%s', (what) => {
+  it('require their permission', async () => {
+    open({ accountPermissions: ['websocket.connect'] });
+    expect(await ofServer(`/${what}`)).toMatchObject([403, error('AccessDeniedHttpException')]);
+  });
+
+  it('are refused while the server can’t be used', async () => {
+    survival.conflict = 'restoring_backup';
+    expect(await ofServer(`/${what}`)).toMatchObject([409, error('ServerStateConflictException')]);
+  });
+});
+
+it('backups are divided into pages, of which each says how many were successful', async () => {
+  const backup = (bytes: number) => ({
+    bytes,
+    completed_at: '2026-01-02T03:04:05+00:00',
+    is_successful: bytes !== 2,
+  });
+  open({}, { backups: [1, 2, 3].map(backup) });
+  expect(await ofServer('/backups?per_page=2')).toMatchObject([
+    200,
+    { ...list({ bytes: 1 }, { bytes: 2 }), meta: { backup_count: 2 } },
+  ]);
+  expect(await ofServer('/backups?per_page=0')).toMatchObject([400, error('BadRequestHttpException')]);
+});
+
+it('schedules are shown as the panel has run them', async () => {
+  open({}, { schedules: [{ name: 'restart', everyMs: 60_000 }] });
+  expect(await ofServer('/schedules')).toMatchObject([200, names('restart')]);
+});
+
+it('a path that doesn’t exist is named in the refusal', async () => {
+  const detail = 'The route api/client/nothing could not be found.';
+  expect(await get('/nothing')).toMatchObject([404, error('NotFoundHttpException', detail)]);
+  expect(passed).toEqual([{ endpoint: 'other' }]);
+});
+
+describe('the allocations of a server', () => {
+  it.each<[string, ServerSpec['allocation'], readonly object[]]>([
+    ['are none', null, []],
+    [
+      'are others before the default one, without their aliases',
+      { ip: '203.0.113.7', alias: 'play.example.com', port: 25_565, otherPorts: [25_575, 25_585] },
+      [
+        { ip: '203.0.113.7', ip_alias: null, port: 25_575, is_default: false },
+        { ip: '203.0.113.7', ip_alias: null, port: 25_585, is_default: false },
+        { ip: '203.0.113.7', ip_alias: 'play.example.com', port: 25_565, is_default: true },
+      ],
+    ],
+    [
+      'are on its node’s address by default',
+      { port: 25_565 },
+      [
+        { ip: '198.51.100.1', ip_alias: null, port: 25_564, is_default: false },
+        { ip: '198.51.100.1', ip_alias: null, port: 25_565, is_default: true },
+      ],
+    ],
+  ])('%s', (_what, allocation, expected) => {
+    open({}, { allocation });
+    expect(listedAllocations(survival)).toEqual(expected);
+  });
+
+  it('have a port of their own if the spec has none', () => {
+    const [, { port } = { port: 0 }] = listedAllocations(survival);
+    expect(port).toBeGreaterThanOrEqual(20_000);
+    expect(port).toBeLessThan(60_000);
+  });
+});
