@@ -34,9 +34,9 @@ describe('a heap', () => {
           const order = [...ranks]
             .toSorted(([one, its], [other, others]) => (its === others ? one.lot - other.lot : its - others))
             .map(([one]) => one.id);
-          expect([...heap.inOrder()].map((one) => one.id)).toEqual(order);
           expect(heap.first?.id).toBe(order[0]);
           expect(heap.size).toBe(order.length);
+          expect([...heap.inOrder()].map((one) => one.id)).toEqual(order);
           expect(new Set(heap.items)).toEqual(new Set(ranks.keys()));
           expect(items.map((one) => heap.has(one))).toEqual(items.map((one) => ranks.has(one)));
         }
