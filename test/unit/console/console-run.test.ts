@@ -6,6 +6,7 @@ import type { PanelApi } from '../../../src/panel/api.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import type { ClientMessage } from '../../../src/panel/socket-codec.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';
+import { deferred } from '../../support/deferred.ts';
 import { SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
@@ -18,6 +19,8 @@ const tokenWith = (...permissions: readonly string[]) =>
 class NodeSocket {
   readonly sent: ClientMessage[] = [];
   isOpen = true;
+  /** Resolves once the far end has closed the socket. */
+  closed = Promise.resolve();
   readonly #listener: SocketListener;
   #state: string;
 
@@ -52,7 +55,7 @@ class NodeSocket {
 
   close(): Promise<void> {
     this.isOpen = false;
-    return Promise.resolve();
+    return this.closed;
   }
 
   #sends(frame: string): void {
@@ -193,6 +196,17 @@ describe('a plan', () => {
     await undone.clock.advance(5_000);
     expect(undone.outcome).toEqual({ code: 1 });
     expect(undone.notes).toContain('the time limit of --for was reached before everything was done');
+  });
+
+  it('ends only when its socket is closed', async () => {
+    const console = await open({ readsInput: true });
+    const closed = deferred<void>();
+    console.socket.closed = closed.promise;
+    console.run.end();
+    await console.clock.advance(500);
+    expect([console.socket.isOpen, console.outcome]).toEqual([false, undefined]);
+    closed.resolve();
+    expect(await console.ended).toEqual({ code: 0 });
   });
 
   it('ends when a person ends it, with the error', async () => {
