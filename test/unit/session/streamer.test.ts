@@ -188,6 +188,18 @@ describe('an attempt', () => {
     expect([state(), sockets.length]).toEqual(['idle', 0]);
   });
 
+  it('ignores the token of an earlier one', async () => {
+    const earlier = deferred<Credentials>();
+    panel.answerCredentials = () => earlier.promise;
+    await connect();
+    streamer.happened({ type: 'stop' });
+    panel.answerCredentials = () => new Promise(() => undefined);
+    await connect();
+    earlier.resolve({ token: 'late', socketUrl: 'wss://node/s', lifetimeMs: 600_000 });
+    await clock.advance(10);
+    expect([state(), sockets.length]).toEqual(['fetchingToken', 0]);
+  });
+
   it('fails with the token', async () => {
     panel.answerCredentials = () => Promise.reject(new Error('refused'));
     await connect();
@@ -371,11 +383,14 @@ describe('what a socket sends', () => {
     expect(sockets[0]?.isClosed).toBe(true);
   });
 
-  it('stats postpone the end of a silence', async () => {
+  it('stats postpone the end of a silence, which takes no turn of the event loop', async () => {
+    const turns = vi.fn<InTurn>(atOnce);
+    inTurn = turns;
     await clock.advance(10_000);
     streamer.stats(SAMPLE);
     await clock.advance(10_000);
     expect(sockets[0]?.sent).toEqual([]);
+    expect(turns).not.toHaveBeenCalled();
   });
 
   it('a token that ends is renewed, and the next one is offered on the same socket', async () => {
