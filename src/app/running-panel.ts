@@ -17,7 +17,7 @@ import { PanelApi } from '../panel/api.ts';
 import { Gateway } from '../panel/gateway.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { Connections } from '../panel/transport.ts';
-import { findService } from '../query/ask.ts';
+import { findService } from '../query/services.ts';
 import { makeIsTakenNow } from '../query/taken-ports.ts';
 import { type QueryClient, QueryThread } from '../query/thread.ts';
 import type { ConnectPacer, InTurn } from '../session/connect-pacer.ts';

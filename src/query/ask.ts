@@ -1,6 +1,6 @@
 // Queries one server's game once for its players.
 
-import dns, { type SrvRecord } from 'node:dns';
+import type { SrvRecord } from 'node:dns';
 import { isDeepStrictEqual } from 'node:util';
 import type { ResolveName } from '../addresses/name-lookups.ts';
 import { readTransportError } from '../diagnosis/transport.ts';
@@ -92,15 +92,6 @@ async function questionFor(
   const ways = listWays(type, addresses, { ...place, port: found?.port ?? place.port }, more, isOthers);
   if (ways.length > 0) return composeQuestion(ways, earliest);
   return { cause: 'query_no_answer', detail: 'not queried: its ports belong to other servers' };
-}
-
-/** The name servers are asked directly, so this uses none of the threads for lookups. */
-const SERVICE_RESOLVER = new dns.promises.Resolver({ timeout: 2_000, tries: 1 });
-
-/** Where a service is, by its SRV record; undefined if there is none. */
-export async function findService(name: string, resolver = SERVICE_RESOLVER) {
-  const records = await resolver.resolveSrv(name).catch(() => []);
-  return records.toSorted((a, b) => a.priority - b.priority)[0];
 }
 
 /** The time that earlier ways have before the one that has responded in this run. */

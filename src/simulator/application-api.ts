@@ -3,8 +3,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { json, pageDocument, type SimulatedAnswer } from './answers.ts';
-import { type ApiContext, type ClientApiHost, readPage, refuse } from './client-api.ts';
+import { type ApiContext, type ClientApiHost, refuse } from './client-api.ts';
 import type { ApiGate, KeyPolicy } from './gate.ts';
+import { readPage } from './pages.ts';
 import { nodeName } from './server.ts';
 import type { NodeSpec } from './settings.ts';
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../domain/time.ts';
+import { listedAllocations } from './allocations.ts';
 import {
   CONFLICT_DETAILS,
   json,
@@ -17,8 +18,8 @@ import type { SimulatedFleet } from './fleet.ts';
 import { usageWhenOff } from './game-server.ts';
 import { type ApiGate, pause } from './gate.ts';
 import { serverIdentifier } from './ids.ts';
+import { readPage } from './pages.ts';
 import {
-  type Allocation,
   accountDocument,
   backupDocument,
   type ListingEntry,
@@ -248,47 +249,4 @@ async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<
     object: 'list',
     data: server.schedules.map((schedule) => scheduleDocument(schedule, clock)),
   });
-}
-
-/** The lowest port assigned to a server whose spec has none. */
-const FIRST_PORT = 20_000;
-
-/**
- * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737)
- * and unreachable. Panels list allocations in no particular order, so the default one comes last.
- */
-export function listedAllocations({
-  allocationSpec,
-  identifier,
-  node,
-}: SimulatedServer): readonly Allocation[] {
-  if (allocationSpec === null) return [];
-  const free = FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000);
-  const {
-    ip = `198.51.100.${node + 1}`,
-    alias = null,
-    port = free,
-    otherPorts = [port - 1],
-  } = allocationSpec;
-  return [
-    ...otherPorts.map((other) => ({ ip, ip_alias: null, port: other, is_default: false })),
-    { ip, ip_alias: alias, port, is_default: true },
-  ];
-}
-
-/** The requested page; undefined if the query is malformed. */
-export function readPage(
-  { settings }: ClientApiHost,
-  context: ApiContext,
-  defaultPerPage: number,
-): { page: number; perPage: number } | undefined {
-  const page = readCount(context.req.query('page'), 1);
-  const perPage = readCount(context.req.query('per_page'), defaultPerPage);
-  if (page === undefined || perPage === undefined) return undefined;
-  return { page, perPage: Math.min(perPage, settings.maxPerPage) };
-}
-
-export function readCount(text: string | undefined, fallback: number): number | undefined {
-  if (text === undefined) return fallback;
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }

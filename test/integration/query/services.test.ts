@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { expect, it } from 'vitest';
-import { findService } from '../../../src/query/ask.ts';
+import { findService } from '../../../src/query/services.ts';
 import { Answerer, LOOPBACK, pascal, uint8, uint16BE, uint32BE } from '../../support/game-answers.ts';
 
 const NAME = '_minecraft._tcp.play.example.com';

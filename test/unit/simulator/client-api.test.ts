@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { clientApi, listedAllocations } from '../../../src/simulator/client-api.ts';
+import { clientApi } from '../../../src/simulator/client-api.ts';
 import { Faults } from '../../../src/simulator/faults.ts';
 import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
 import type { ApiGate, CallTarget } from '../../../src/simulator/gate.ts';
@@ -281,36 +281,4 @@ it('a path that doesn’t exist is named in the refusal', async () => {
   const detail = 'The route api/client/nothing could not be found.';
   expect(await get('/nothing')).toMatchObject([404, error('NotFoundHttpException', detail)]);
   expect(passed).toEqual([{ endpoint: 'other' }]);
-});
-
-describe('the allocations of a server', () => {
-  it.each<[string, ServerSpec['allocation'], readonly object[]]>([
-    ['are none', null, []],
-    [
-      'are others before the default one, without their aliases',
-      { ip: '203.0.113.7', alias: 'play.example.com', port: 25_565, otherPorts: [25_575, 25_585] },
-      [
-        { ip: '203.0.113.7', ip_alias: null, port: 25_575, is_default: false },
-        { ip: '203.0.113.7', ip_alias: null, port: 25_585, is_default: false },
-        { ip: '203.0.113.7', ip_alias: 'play.example.com', port: 25_565, is_default: true },
-      ],
-    ],
-    [
-      'are on its node’s address by default',
-      { port: 25_565 },
-      [
-        { ip: '198.51.100.1', ip_alias: null, port: 25_564, is_default: false },
-        { ip: '198.51.100.1', ip_alias: null, port: 25_565, is_default: true },
-      ],
-    ],
-  ])('%s', (_what, allocation, expected) => {
-    open({}, { allocation });
-    expect(listedAllocations(survival)).toEqual(expected);
-  });
-
-  it('have a port of their own if the spec has none', () => {
-    const [, { port } = { port: 0 }] = listedAllocations(survival);
-    expect(port).toBeGreaterThanOrEqual(20_000);
-    expect(port).toBeLessThan(60_000);
-  });
 });

@@ -1,0 +1,30 @@
+// The allocations of simulated servers, as panels list them.
+
+import type { Allocation } from './panel-kinds.ts';
+import type { SimulatedServer } from './server.ts';
+
+/** The lowest port assigned to a server whose spec has none. */
+const FIRST_PORT = 20_000;
+
+/**
+ * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737)
+ * and unreachable. Panels list allocations in no particular order, so the default one comes last.
+ */
+export function listedAllocations({
+  allocationSpec,
+  identifier,
+  node,
+}: Pick<SimulatedServer, 'allocationSpec' | 'identifier' | 'node'>): readonly Allocation[] {
+  if (allocationSpec === null) return [];
+  const free = FIRST_PORT + (Number.parseInt(identifier.slice(0, 4), 16) % 40_000);
+  const {
+    ip = `198.51.100.${node + 1}`,
+    alias = null,
+    port = free,
+    otherPorts = [port - 1],
+  } = allocationSpec;
+  return [
+    ...otherPorts.map((other) => ({ ip, ip_alias: null, port: other, is_default: false })),
+    { ip, ip_alias: alias, port, is_default: true },
+  ];
+}
