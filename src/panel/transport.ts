@@ -1,5 +1,6 @@
 /** The connections to a panel, over which it is sent GET requests. */
 import type { LookupFunction } from 'node:net';
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
 import type { Clock } from '../domain/time.ts';
@@ -94,12 +95,13 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
     maxResponseSize: MAX_BODY_BYTES,
   };
   const connect = {
-    ca: tls?.ca,
+    ...withContext({ ca: tls?.ca }),
     rejectUnauthorized: tls?.insecureSkipVerify !== true,
     timeout: 0,
     lookup,
   };
-  const panel = { ...connect, cert: tls?.cert, key: tls?.key, servername: tls?.serverName };
+  const { cert, key, serverName: servername } = tls ?? {};
+  const panel = { ...connect, ...withContext({ ca: tls?.ca, cert, key }), servername };
   const open = (to: string | URL, connector: buildConnector.connector) =>
     new Pool(to, { ...common, connect: keepingFirstError(inTime(connector, clock, connectTimeoutMs)) });
   if (proxy === undefined) return open(new URL(baseUrl).origin, buildConnector(panel));
@@ -114,6 +116,20 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
       new ProxyPool(proxy, { clock, connect: { ...connect, timeout: connectTimeoutMs * PROXY_PART } }),
     factory: (to, { connect }: { connect: buildConnector.connector }) => open(to, connect),
   });
+}
+
+/**
+ * What all connections share: a context of its own would cost each a quarter of a millisecond, and
+ * as much when it is collected.
+ */
+function withContext(material: SecureContextOptions) {
+  let secureContext: SecureContext | undefined;
+  try {
+    secureContext = createSecureContext(material);
+  } catch {
+    // Each connection tries again, and tells why it fails.
+  }
+  return { ...material, secureContext };
 }
 
 // A panel that misses the client certificate reports this after the handshake, and closes the

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import tls from 'node:tls';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PanelApi, type PanelApiOptions } from '../../../src/panel/api.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import { Connections } from '../../../src/panel/transport.ts';
@@ -439,6 +440,27 @@ describe('a call without a response', () => {
     await api.close();
     expect((await call).problem.cause).toBe('connection');
   });
+});
+
+it('opens all connections to a panel with one TLS context', async () => {
+  const { key, cert } = await selfSigned('IP:127.0.0.1');
+  const server = await serve(json(200, RESOURCES), { key, cert });
+  const { api } = apiOf(server.url, { tls: { ca: cert } });
+  const made = vi.spyOn(tls, 'createSecureContext');
+  const calls = Array.from({ length: 5 }, () => api.get('resources', { id: 'ab' }, never()));
+  expect(await Promise.all(calls)).toHaveLength(5);
+  expect(made).not.toHaveBeenCalled();
+  made.mockRestore();
+});
+
+it('reports a certificate without its key as an error of the call', async () => {
+  const [one, other] = [await selfSigned('IP:127.0.0.1'), await selfSigned('IP:127.0.0.1')];
+  const server = await serve(json(200, RESOURCES), one);
+  const tlsOfPanel = { ca: one.cert, cert: one.cert, key: other.key };
+  const { api } = apiOf(server.url, { tls: tlsOfPanel });
+  const { problem } = await failureOf(api.get('resources', { id: 'ab' }, never()));
+  expect(problem.cause).toBe('tls');
+  expect(problem.detail).toContain('KEY_VALUES_MISMATCH');
 });
 
 it('through a proxy shows the key to the panel alone, and the proxy its password alone', async () => {
