@@ -2,9 +2,12 @@
 
 import { NEVER } from '../domain/time.ts';
 
-/** A token of a console socket, with the time at which it arrived, in monotonic milliseconds. */
+/** A token of a console socket, with times in monotonic milliseconds. */
 export interface DatedToken {
+  /** When it arrived. */
   readonly fetchedAt: number;
+  /** When the last socket ended whose node had accepted it; undefined if there was none. */
+  readonly workedAt?: number;
 }
 
 /** The refused tokens of a node. */
@@ -12,12 +15,13 @@ interface Refusals {
   /** Tokens that were fetched until then are outdated. */
   until: number;
   /** The last refusal. */
-  last?: { readonly server: string; readonly fetchedAt: number };
+  last?: { readonly server: string; readonly workedAt: number };
 }
 
 /**
- * A daemon refuses every token from before its start (wings, router/tokens), so a refused token of
- * one server is evidence about older tokens of its others. It also refuses tokens of a single
+ * A daemon refuses every token from before its start (wings, router/tokens). A refused token that
+ * worked until its socket ended is evidence that the daemon started after that, and refuses the
+ * tokens of its other servers that are older. It also refuses tokens of a single
  * server whose user lost a permission: that is why two servers have to be refused, or one that
  * tries its node's sockets for all others.
  */
@@ -25,14 +29,15 @@ export class OutdatedTokens {
   readonly #nodes = new Map<string, Refusals>();
 
   /** The node refused the server's token, though it should have lasted. */
-  refused(node: string | undefined, server: string, { fetchedAt }: DatedToken, isTrial: boolean): void {
+  refused(node: string | undefined, server: string, token: DatedToken, isTrial: boolean): void {
     if (node === undefined) return;
     const refusals = this.#nodes.get(node) ?? { until: NEVER };
     const { last } = refusals;
-    if (isTrial) refusals.until = Math.max(refusals.until, fetchedAt);
+    const workedAt = token.workedAt ?? token.fetchedAt;
+    if (isTrial) refusals.until = Math.max(refusals.until, workedAt);
     else if (last !== undefined && last.server !== server)
-      refusals.until = Math.max(refusals.until, Math.min(last.fetchedAt, fetchedAt));
-    refusals.last = { server, fetchedAt };
+      refusals.until = Math.max(refusals.until, Math.min(last.workedAt, workedAt));
+    refusals.last = { server, workedAt };
     this.#nodes.set(node, refusals);
   }
 

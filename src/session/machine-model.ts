@@ -12,6 +12,8 @@ export interface Token {
   readonly socketUrl: string;
   /** When it arrived. */
   readonly fetchedAt: number;
+  /** When the last socket ended whose node had accepted it. */
+  readonly workedAt?: number;
   readonly renewAt: number;
   readonly expiresAt: number;
 }

@@ -124,8 +124,18 @@ export function fail(
     since: context.now,
     reason,
     dueAt: context.now + (retryMs ?? retryDelay(failures, failure, context)),
-    token: dropToken ? undefined : token,
+    token: dropToken ? undefined : afterFailure(token, state, context),
   };
+}
+
+/** The token, with the end of the socket that it opened, if there is one. */
+function afterFailure(
+  token: Token | undefined,
+  state: ActiveState,
+  { now }: MachineContext,
+): Token | undefined {
+  const isAccepted = state.name === 'opening' || isLive(state);
+  return token !== undefined && isAccepted && token === state.token ? { ...token, workedAt: now } : token;
 }
 
 /** A socket that streamed for a while was a success: the failures before it are forgotten. */

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OutdatedTokens } from '../../../src/panel/outdated-tokens.ts';
 
-type Refusal = readonly [server: string, fetchedAt: number, isTrial?: boolean];
+type Refusal = readonly [server: string, fetchedAt: number, isTrial?: boolean, workedAt?: number];
 
 function afterwards(refusals: readonly Refusal[]): OutdatedTokens {
   const tokens = new OutdatedTokens();
-  for (const [server, fetchedAt, isTrial = false] of refusals)
-    tokens.refused('node', server, { fetchedAt }, isTrial);
+  for (const [server, fetchedAt, isTrial = false, workedAt] of refusals)
+    tokens.refused('node', server, { fetchedAt, workedAt }, isTrial);
   return tokens;
 }
 
@@ -53,6 +53,31 @@ describe('the tokens that a node refuses', () => {
     ['of a trial, which stands for its node', [['a', 5, true]], 5, true],
     ['of a trial: a newer token', [['a', 5, true]], 6, false],
     [
+      'of a trial: one from before the end of the socket that the refused one opened',
+      [['a', 5, true, 9]],
+      9,
+      true,
+    ],
+    ['of a trial: one from after that end', [['a', 5, true, 9]], 10, false],
+    [
+      'of two servers: one from before the first of both ends',
+      [
+        ['a', 1, false, 8],
+        ['b', 2, false, 9],
+      ],
+      8,
+      true,
+    ],
+    [
+      'of two servers: one from between both ends',
+      [
+        ['a', 1, false, 8],
+        ['b', 2, false, 9],
+      ],
+      9,
+      false,
+    ],
+    [
       'of later servers with older tokens',
       [
         ['a', 8],
@@ -85,15 +110,20 @@ describe('the tokens that a node refuses', () => {
   });
 
   it('are all that were fetched until a restart, once two servers or a trial met it, and none since', () => {
-    const ages = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(100), fc.boolean()));
+    const ages = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(100), fc.boolean(), fc.nat(100)));
     fc.assert(
       fc.property(ages, fc.nat(100), (asked, restartedAt) => {
-        const refused = asked.filter(([, fetchedAt]) => fetchedAt < restartedAt);
+        const refused = asked
+          .filter(([, fetchedAt]) => fetchedAt < restartedAt)
+          .map(([name, fetchedAt, isTrial, workedMs]): Refusal => {
+            const workedAt = workedMs === 0 ? undefined : Math.min(fetchedAt + workedMs, restartedAt - 1);
+            return [name, fetchedAt, isTrial, workedAt];
+          });
         const tokens = afterwards(refused);
         expect(tokens.has('node', { fetchedAt: restartedAt })).toBe(false);
         const isProven =
           refused.some(([, , isTrial]) => isTrial) || new Set(refused.map(([name]) => name)).size > 1;
-        const oldest = Math.min(...refused.map(([, fetchedAt]) => fetchedAt));
+        const oldest = Math.min(...refused.map(([, fetchedAt, , workedAt]) => workedAt ?? fetchedAt));
         expect(tokens.has('node', { fetchedAt: oldest })).toBe(isProven);
       }),
     );

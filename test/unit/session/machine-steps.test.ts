@@ -108,6 +108,24 @@ describe('a socket that streams', () => {
 });
 
 describe('a failure', () => {
+  it.each<[string, Parameters<typeof fail>[0], token: Token | undefined, workedAt: number | undefined]>([
+    ['of a streaming socket', live(), LIVING, NOW],
+    ['of a socket before its first stats', machineState('opening', { token: LIVING }), LIVING, NOW],
+    ['of a renewal: of the old token', machineState('renewing', { token: LIVING }), LIVING, NOW],
+    ['of a renewal: not of the new token', machineState('renewing', { token: LIVING }), token(1), undefined],
+    [
+      'of a handshake, which may be why it failed',
+      machineState('authenticating', { token: LIVING }),
+      LIVING,
+      undefined,
+    ],
+    ['of a connect', machineState('connecting', { token: LIVING }), LIVING, undefined],
+  ])('keeps until when a token worked: %s', (_what, state, kept, workedAt) => {
+    const after = fail(state, kept, failure('closed'), context());
+    expect(after).toMatchObject({ token: { value: kept?.value } });
+    expect('token' in after && after.token?.workedAt).toBe(workedAt);
+  });
+
   it.each<[string, Failure, number | undefined, object]>([
     [
       'is retried after its back-off',
