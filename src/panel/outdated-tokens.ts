@@ -21,9 +21,9 @@ interface Refusals {
 /**
  * A daemon refuses every token from before its start (wings, router/tokens). A refused token that
  * worked until its socket ended is evidence that the daemon started after that, and refuses the
- * tokens of its other servers that are older. It also refuses tokens of a single
- * server whose user lost a permission: that is why two servers have to be refused, or one that
- * tries its node's sockets for all others.
+ * tokens of its other servers that are older. It also refuses tokens of a single server whose user
+ * lost a permission: that is why two servers have to be refused, or one that tries its node's
+ * sockets for all others.
  */
 export class OutdatedTokens {
   readonly #nodes = new Map<string, Refusals>();
