@@ -28,7 +28,7 @@ export default defineConfig([
       // The programs of threads.
       'parse-worker': 'src/config/parse-worker.ts',
       'bcrypt-worker': 'src/http/bcrypt-worker.ts',
-      'query-worker': 'src/query/worker.ts',
+      'query-worker': 'src/query/query-worker.ts',
     },
     platform: 'node',
     tsconfig: 'tsconfig.json',

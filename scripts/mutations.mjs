@@ -11,7 +11,7 @@ const file = (path, tests = path) => [`src/${path}.ts`, tests];
 
 const LEDGER = file('panel/health/ledger');
 const OUTCOMES = file('panel/health/last-outcomes');
-const TESTIMONY = file('panel/health/testimony');
+const EVIDENCE = file('panel/health/server-evidence');
 const SUSPICION = file('panel/health/suspicion');
 const TALLIES = file('panel/health/tallies');
 const OUTAGE = file('panel/health/outage');
@@ -21,18 +21,18 @@ const TALLY = file('panel/health/tally');
 const GROUP = file('panel/health/evidence-group');
 const HEAP = file('panel/heap');
 const HOLDS = file('panel/health/holds');
-const REFUSALS = file('panel/health/refusals');
+const REFUSALS = file('panel/health/refusal-watch');
 const HEALTH = file('panel/health/health');
 const SOCKET_TRIALS = file('panel/health/socket-trials');
 const CANARIES = file('panel/health/canaries');
 const SIGNS = file('diagnosis/signs');
-const RULES = file('panel/scheduler/rules');
+const RULES = file('panel/scheduler/start-rules');
 const LIMIT = file('panel/scheduler/rate-limit');
 const PERIOD = file('panel/limit-period');
 const WINDOW = file('panel/scheduler/sliding-window');
-const LINES = file('panel/scheduler/lines');
+const LINES = file('panel/scheduler/call-lines');
 const GATES = file('panel/scheduler/gates');
-const HISTORY = file('panel/scheduler/history');
+const HISTORY = file('panel/scheduler/call-history');
 const SCHEDULER = file('panel/scheduler/scheduler');
 const QUEUE = file('panel/scheduler/call-queue');
 const SHORTAGE = file('panel/scheduler/call-queue', 'panel/scheduler/scheduler');
@@ -63,7 +63,7 @@ export const MUTATIONS = [
     '    this.#explain();\n',
     '    queueMicrotask(() => this.#explain());\n',
   ],
-  ['what is explained is no failure of the panel', TESTIMONY, '      !isExplained &&\n', ''],
+  ['what is explained is no failure of the panel', EVIDENCE, '      !isExplained &&\n', ''],
   ['a panel that never worked before explains failures', LEDGER, ' || !hasWorkedBefore', ''],
   [
     'a contradiction ends by time alone',
@@ -112,7 +112,7 @@ export const MUTATIONS = [
   ],
   [
     'consoles need the same cause',
-    TESTIMONY,
+    EVIDENCE,
     'const cause = last?.problem?.cause;',
     'const cause = undefined;',
   ],
@@ -215,7 +215,7 @@ export const MUTATIONS = [
   ['an outage ends with its last server', LEDGER, 'isOfNobody || hasWorked', 'hasWorked'],
   [
     'what a larger outage explained says nothing',
-    TESTIMONY,
+    EVIDENCE,
     'found.at <= this.#facts.explainedUntil(path);',
     'found.at < 0;',
   ],

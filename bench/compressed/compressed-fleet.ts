@@ -1,8 +1,8 @@
 import { createApp } from '../../src/app/app.ts';
 import { parseConfig } from '../../src/config/parse.ts';
-import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { configText } from '../fleet/config-text.ts';
 
 /** A fleet whose minutes pass in seconds: the exporter and the simulated panel share a fast clock. */

@@ -1,6 +1,6 @@
 import { Sample } from '../../src/domain/sample.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import type { FrameHandler } from '../../src/panel/socket-codec.ts';
 import { median } from '../report/statistics.ts';

@@ -3,8 +3,8 @@ import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
-import type { PanelAnswer } from '../../src/panel/api.ts';
 import type { PanelCalls } from '../../src/panel/held-calls.ts';
+import type { PanelAnswer } from '../../src/panel/panel-api.ts';
 import { PanelError } from '../../src/panel/panel-error.ts';
 import type { Requested } from '../../src/panel/requests.ts';
 import type {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { steadyServers } from '../../src/simulator/profiles.ts';
-import type { GameState } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { GameState } from '../../src/simulator/simulator-schema.ts';
 import { watchProcess } from './process-usage.ts';
 
 export interface PanelOptions {

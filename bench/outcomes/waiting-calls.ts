@@ -1,8 +1,8 @@
 /** The calls of a fleet that wait, for different reasons, while others start. */
 import type { Call } from '../../src/panel/scheduler/call.ts';
 import { RateLimit } from '../../src/panel/scheduler/rate-limit.ts';
-import { PLACES } from '../../src/panel/scheduler/rules.ts';
 import { Scheduler, type SchedulerOptions } from '../../src/panel/scheduler/scheduler.ts';
+import { PLACES } from '../../src/panel/scheduler/start-rules.ts';
 import { deferred } from '../../test/support/deferred.ts';
 import { type Layout, nodeName, serverOf, settled } from './failing-health.ts';
 import { StillClock } from './still-clock.ts';

@@ -3,7 +3,7 @@
 import type { FleetReading, NodeReading } from '../../src/domain/reading.ts';
 import { NO_STOPS } from '../../src/domain/stops.ts';
 import { renderFleet } from '../../src/metrics/exposition.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import {
   panelReading,
   readingOf,

@@ -1,6 +1,8 @@
 /** The panel's client API, as far as the exporter and the bare client use it. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ListingEntry, serverDocument } from '../../src/simulator/panel-kinds.ts';
+import { countCall, type RateWindow } from '../../src/simulator/rate-window.ts';
 import {
   json,
   pageDocument,
@@ -8,9 +10,7 @@ import {
   refusalAnswer,
   resourcesDocument,
   type SimulatedAnswer,
-} from '../../src/simulator/answers.ts';
-import { type ListingEntry, serverDocument } from '../../src/simulator/panel-kinds.ts';
-import { countCall, type RateWindow } from '../../src/simulator/rate-window.ts';
+} from '../../src/simulator/simulated-responses.ts';
 import type { StormServer } from './fleet.ts';
 import { gameUsage } from './game-usage.ts';
 import { newToken } from './token.ts';

@@ -1,5 +1,5 @@
 // What a stranger may send in any amount: every event of the protocol, every kind of frame, and every form of an HTTP request.
-import { KNOWN_EVENTS } from '../../src/metrics/self.ts';
+import { KNOWN_EVENTS } from '../../src/metrics/self-metrics.ts';
 import { wireFrame } from '../../test/support/websocket-wire.ts';
 
 const event = (name: string, ...args: readonly unknown[]) => JSON.stringify({ event: name, args });

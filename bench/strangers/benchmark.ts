@@ -1,6 +1,6 @@
 // What a stranger sends costs time in proportion to its bytes, whatever the bytes are.
 import { SystemClock } from '../../src/domain/time.ts';
-import { HttpServer } from '../../src/http/server.ts';
+import { HttpServer } from '../../src/http/http-server.ts';
 import { PTERODACTYL_SOCKET } from '../../src/panel/dialects/pterodactyl/socket-messages.ts';
 import { ConsoleSocket } from '../../src/session/socket.ts';
 import { socketTls } from '../../src/session/socket-tls.ts';

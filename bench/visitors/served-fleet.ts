@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/domain/logger.ts';
 import { type Clock, SystemClock } from '../../src/domain/time.ts';
+import { HttpServer } from '../../src/http/http-server.ts';
 import { createRoutes } from '../../src/http/routes.ts';
-import { HttpServer } from '../../src/http/server.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';
 import { StatusBoard } from '../../src/status-page/data/board.ts';
 import { BenchmarkFleet } from '../scrape/fleet.ts';

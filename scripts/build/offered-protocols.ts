@@ -1,5 +1,5 @@
 import type { Plugin } from 'rolldown';
-import { LIBRARY_PROTOCOLS } from '../../src/query/types.ts';
+import { LIBRARY_PROTOCOLS } from '../../src/query/query-types.ts';
 
 /** What gamedig's other protocols are based on, and the list of them all. */
 const PARTS = ['core', 'index'];

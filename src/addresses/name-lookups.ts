@@ -3,7 +3,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import PQueue from 'p-queue';
-import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
+import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 

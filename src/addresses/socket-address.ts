@@ -1,6 +1,6 @@
 // The addresses to which a panel may direct a socket.
 
-import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
+import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { printable } from '../text/printable.ts';
 import { unbracketed } from './hosts.ts';

@@ -1,7 +1,7 @@
 // How a panel's API and its sockets are reached, by its configuration.
 
 import { nodeLookup, type ResolveName } from '../addresses/name-lookups.ts';
-import { perSite } from '../addresses/per-site.ts';
+import { perSite } from '../addresses/site-cache.ts';
 import { guardedNames, type SocketPolicy, socketAddressProblem } from '../addresses/socket-address.ts';
 import { USER_AGENT } from '../build-info.ts';
 import type { PanelConfig } from '../config/config.ts';

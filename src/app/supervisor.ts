@@ -2,16 +2,16 @@
 
 import { affectedByChanges } from '../config/changed-settings.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
-import type { KeptServer } from '../domain/kept.ts';
+import type { KeptServer } from '../domain/kept-server.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import { isScraped } from '../metrics/slices.ts';
+import { isScraped } from '../metrics/event-loop-slices.ts';
 import { ConnectPacer, NODE_LOOP } from '../session/connect-pacer.ts';
 import { Accounts } from './accounts.ts';
-import { keepServers } from './kept-servers.ts';
 import { publicUrl } from './panel-access.ts';
 import { type PanelContext, type PanelShared, RunningPanel } from './running-panel.ts';
+import { keepServers } from './unchanged-servers.ts';
 
 /** What a new configuration changed, in numbers. */
 export interface ConfigChanges {

@@ -5,7 +5,7 @@ import type { PanelConfig } from '../config/config.ts';
 import { matchesEveryServer } from '../doctor/rule-texts.ts';
 import { listed } from '../text/sentences.ts';
 import { quote } from '../yaml/quoting.ts';
-import type { SecretFile } from '../yaml/settings.ts';
+import type { SecretFile } from '../yaml/setting-types.ts';
 import { isReadableByAll } from './init-files.ts';
 
 /** Warnings about settings of a panel that don't have the effect that users expect. */

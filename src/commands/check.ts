@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander';
 import { isLocalHost } from '../addresses/ranges.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rule-texts.ts';
 import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/listing-settings.ts';
 import { EXPECTS } from '../domain/server.ts';

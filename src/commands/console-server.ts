@@ -1,7 +1,7 @@
 // Finds the server that `console` connects to.
 
 import type { PanelConfig } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { isServerId } from '../config/server-schema.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { canonicalId } from '../domain/server-ids.ts';
@@ -11,9 +11,9 @@ import type { ListingQuery } from '../panel/requests.ts';
 import { printable } from '../text/printable.ts';
 import { listed } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
+import { panelApi } from './api-client.ts';
 import { CommandFailure } from './command-failure.ts';
 import { ownKey } from './console-key.ts';
-import { panelApi } from './panel-api.ts';
 
 /** The flags that select the server and the API key. */
 export interface ServerFlags {

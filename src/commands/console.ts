@@ -11,10 +11,10 @@ import { SystemClock } from '../domain/time.ts';
 import { POWER_ACTIONS } from '../panel/socket-codec.ts';
 import { parseDuration } from '../text/duration.ts';
 import { printable } from '../text/printable.ts';
+import { panelApi } from './api-client.ts';
 import { CommandFailure } from './command-failure.ts';
 import { KEY_VARIABLE } from './console-key.ts';
 import { findServer, type ServerFlags } from './console-server.ts';
-import { panelApi } from './panel-api.ts';
 
 interface ConsoleFlags extends ServerFlags, Omit<ConsolePlan, 'interactive'> {
   readonly yes?: boolean;

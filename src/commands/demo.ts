@@ -5,8 +5,8 @@ import { createApp } from '../app/app.ts';
 import { openLog } from '../app/log.ts';
 import type { Config } from '../config/config.ts';
 import { parseConfig } from '../config/parse.ts';
-import type { Simulator } from '../simulator/api.ts';
 import { DEMO_SERVERS } from '../simulator/profiles.ts';
+import type { Simulator } from '../simulator/simulator-interface.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 import {
   externalUrlOption,

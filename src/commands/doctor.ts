@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
-import { loadConfig } from '../config/load.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { Printout } from '../doctor/paint.ts';
 import { renderReport } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';

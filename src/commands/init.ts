@@ -8,8 +8,8 @@ import { stringify } from 'yaml';
 import type { PanelConfig } from '../config/config.ts';
 import { isClearText } from '../config/panel-url.ts';
 import { parseConfig } from '../config/parse.ts';
-import { blamedProblem } from '../diagnosis/blamed-problem.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
+import { outageProblem } from '../diagnosis/outage-problem.ts';
 import { Printout } from '../doctor/paint.ts';
 import { limitText, problemBlocks } from '../doctor/render.ts';
 import type { ListingType } from '../domain/listing-settings.ts';
@@ -23,6 +23,7 @@ import { printable } from '../text/printable.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { listed } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
+import { panelApi } from './api-client.ts';
 import { CommandFailure } from './command-failure.ts';
 import { invocation, shellWord } from './command-line.ts';
 import {
@@ -39,7 +40,6 @@ import {
 import { alwaysRunning, expectLines } from './init-expect.ts';
 import { existsMessage, makePrivate, realPath, requireDirectories, writePrivately } from './init-files.ts';
 import { interruptible } from './interruptible.ts';
-import { panelApi } from './panel-api.ts';
 
 interface InitFlags extends AnswerFlags {
   readonly config: string;
@@ -297,7 +297,7 @@ async function look(panel: PanelConfig, type: ListingType | undefined, signal: A
       return answer.value;
     }, signal);
     const { servers, complete } = walk;
-    const problem = complete ? undefined : blamedProblem('panel', toProblem(walk.problem));
+    const problem = complete ? undefined : outageProblem('panel', toProblem(walk.problem));
     // Without the account, only a name is missing.
     const account = problem ? undefined : await api.get('account', {}, signal).catch(() => undefined);
     limitPerMinute ??= api.defaultPerMinute;

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION_TEXT } from '../build-info.ts';
-import { CodedError } from '../diagnosis/transport.ts';
+import { CodedError } from '../diagnosis/transport-errors.ts';
 import { ListenAddressError, ListenError } from '../http/listen-address.ts';
 import { panelsWith } from '../panel/dialects/facts.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';

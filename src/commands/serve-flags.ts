@@ -3,11 +3,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type Shard, WHOLE } from '../app/shard.ts';
 import type { Config } from '../config/config.ts';
-import { LOG_FORMATS, LOG_LEVELS } from '../config/schema.ts';
+import { LOG_FORMATS, LOG_LEVELS } from '../config/config-schema.ts';
 import type { Logger } from '../domain/logger.ts';
 import { SystemClock } from '../domain/time.ts';
 import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
-import { loadWebConfig, type WebConfigResult } from '../http/web-config/load.ts';
+import { loadWebConfig, type WebConfigResult } from '../http/web-config/load-web-config.ts';
 import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import type { Environment } from '../yaml/variables.ts';

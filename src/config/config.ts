@@ -2,8 +2,8 @@
 
 import type { z } from 'zod';
 import type { ConfigIssue } from '../yaml/issues.ts';
-import type { SecretFile } from '../yaml/settings.ts';
-import type { configSchema } from './schema.ts';
+import type { SecretFile } from '../yaml/setting-types.ts';
+import type { configSchema } from './config-schema.ts';
 
 /** The whole configuration: valid, complete, and with all files read. */
 export type Config = z.output<typeof configSchema>;

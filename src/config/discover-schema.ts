@@ -20,7 +20,7 @@ import {
   scalar,
   section,
   settings,
-} from '../yaml/settings.ts';
+} from '../yaml/setting-types.ts';
 import { LABEL_NAME_JSON, LABEL_VALUE, labels, mode, queryShape, queryType } from './server-schema.ts';
 
 const MAX_GLOB = 200;

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { disclosedParts } from './config-text.ts';
-import { loadConfig } from './load.ts';
+import { loadConfig } from './load-config.ts';
 
 // The program of the thread that `loadInThread` starts: it responds with one part for each request,
 // with nothing at the end, and ends.

@@ -6,8 +6,8 @@ import { checkSettings } from '../yaml/check-settings.ts';
 import type { ReadFile } from '../yaml/named-files.ts';
 import { isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from '../yaml/tree.ts';
 import type { Environment } from '../yaml/variables.ts';
+import { configSchema } from './config-schema.ts';
 import { isClearText } from './panel-url.ts';
-import { configSchema } from './schema.ts';
 import { readAddress } from './server-schema.ts';
 
 /**

@@ -6,8 +6,8 @@ import { formatEndpoint, parseEndpoint, unbracketed } from '../addresses/hosts.t
 import { EXPECTS } from '../domain/server.ts';
 import { canonicalId, fullId, shortId } from '../domain/server-ids.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
-import { TYPES } from '../query/types.ts';
-import { countLimit, sizeLimit } from '../yaml/limits.ts';
+import { TYPES } from '../query/query-types.ts';
+import { countLimit, sizeLimit } from '../yaml/limit-types.ts';
 import { mostSimilar } from '../yaml/most-similar.ts';
 import {
   byDefault,
@@ -18,7 +18,7 @@ import {
   section,
   settings,
   withExamples,
-} from '../yaml/settings.ts';
+} from '../yaml/setting-types.ts';
 
 /**
  * A full UUID, the 8-character short identifier, which is the beginning of a UUID, or the

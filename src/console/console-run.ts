@@ -5,7 +5,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { type Clock, NEVER } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
-import type { PanelApi } from '../panel/api.ts';
+import type { PanelApi } from '../panel/panel-api.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/socket-codec.ts';
 import { isLive } from '../session/machine-model.ts';
 import { Session } from '../session/session.ts';
@@ -18,7 +18,7 @@ import type {
 import type { ConsoleSocket } from '../session/socket.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
 import { printable } from '../text/printable.ts';
-import { credentialsFrom } from './credentials.ts';
+import { credentialsFrom } from './console-credentials.ts';
 import { describeMessage, explainProblem } from './messages.ts';
 import type { Screen } from './screen.ts';
 

@@ -14,7 +14,7 @@ import { sleep } from '../domain/waits.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
-import type { QueryClient } from '../query/thread.ts';
+import type { QueryClient } from '../query/query-thread.ts';
 import { describePanel } from './describe.ts';
 import type { DoctorReport } from './report.ts';
 import { describeSelection } from './selection.ts';

@@ -6,7 +6,7 @@ import { shortId } from '../domain/server-ids.ts';
 import { type CompiledRules, compileRules } from '../fleet/discover-rules.ts';
 import { chooseQuery } from '../fleet/discovered-targets.ts';
 import type { ListedServer } from '../panel/responses.ts';
-import { queryPlace } from '../query/place.ts';
+import { queryAddress } from '../query/query-address.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rule-texts.ts';
 
 /** Servers that have something in common. */
@@ -103,7 +103,7 @@ function notQueried(selected: readonly Selected[]): readonly Counted[] {
 }
 
 function placeText(target: ServerTarget): string {
-  const place = queryPlace(target);
+  const place = queryAddress(target);
   if ('cause' in place) return `no address: ${place.detail}`;
   const { query, address, namedPort } = target;
   if (place.isQueryPort) return 'host and port of query.address';

@@ -4,7 +4,7 @@ import type { ListingSettings, ListingType } from '../domain/listing-settings.ts
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { DiscoveryReading, ProblemReading } from '../domain/reading.ts';
-import { type Repeat, repeat } from '../domain/repeat.ts';
+import { type Repeat, repeat } from '../domain/repeated-work.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import { AT_ONCE, type Cancel, type Clock, NEVER } from '../domain/time.ts';

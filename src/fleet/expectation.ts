@@ -1,13 +1,13 @@
 // Whether a server runs as it is expected to; pure.
 
 import { isFact } from '../diagnosis/causes.ts';
-import { whyDown } from '../diagnosis/down.ts';
+import { whyDown } from '../diagnosis/down-verdict.ts';
 import { isOff } from '../domain/power-states.ts';
 import type { BlockedReason, ServerTarget } from '../domain/server.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import { isExpectedAt } from './power.ts';
 import type { Power } from './power-model.ts';
-import { reasonSince } from './snapshot.ts';
+import { reasonSince } from './take-snapshot.ts';
 
 /** What is known of a server besides its power. */
 interface Described {

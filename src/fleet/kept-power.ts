@@ -1,6 +1,6 @@
 // Carries what is known of a server's power across a restart of the exporter.
 
-import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept.ts';
+import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept-server.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { LastStop } from '../domain/stops.ts';
 import { NEVER } from '../domain/time.ts';

@@ -5,7 +5,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import { isUnknownPath } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import { type Repeat, repeat } from '../domain/repeat.ts';
+import { type Repeat, repeat } from '../domain/repeated-work.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/snapshot.ts';
 import { type Clock, NEVER } from '../domain/time.ts';

@@ -1,7 +1,7 @@
 // The servers of one panel, with a record and a session for each.
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
-import type { KeptServer } from '../domain/kept.ts';
+import type { KeptServer } from '../domain/kept-server.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';

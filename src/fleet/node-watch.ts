@@ -3,10 +3,10 @@
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
-import { repeat } from '../domain/repeat.ts';
+import { repeat } from '../domain/repeated-work.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
 import { type Clock, NEVER } from '../domain/time.ts';
-import type { PanelApi } from '../panel/api.ts';
+import type { PanelApi } from '../panel/panel-api.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { printable } from '../text/printable.ts';
 import type { Secret } from '../text/secrets.ts';

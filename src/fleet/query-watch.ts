@@ -10,8 +10,8 @@ import { VALID_INTERVALS } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded, sleep } from '../domain/waits.ts';
 import type { QueryPolicy } from '../query/allowed-addresses.ts';
-import { type AskOptions, askPlayers } from '../query/ask.ts';
-import { queryPlace } from '../query/place.ts';
+import { type AskOptions, askPlayers } from '../query/ask-players.ts';
+import { queryAddress } from '../query/query-address.ts';
 import { QUERY_FAILURES, type Way } from '../query/query-model.ts';
 import { patienceMs, QUERY_SEATS, restsAfter, SILENT_SEATS } from './query-pace.ts';
 import { serverFields } from './server-events.ts';
@@ -143,7 +143,7 @@ export class QueryWatch {
     const { clock, isListingPending } = this.#options;
     const run = server.runAt(clock.now());
     if (run === undefined) server.query = undefined;
-    return 'cause' in queryPlace(server.target) && isListingPending() ? undefined : run;
+    return 'cause' in queryAddress(server.target) && isListingPending() ? undefined : run;
   }
 
   /**

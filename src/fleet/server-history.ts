@@ -1,6 +1,6 @@
 // The last two hours of one server, written as its samples arrive.
 
-import type { KeptStop, KeptStrip } from '../domain/kept.ts';
+import type { KeptStop, KeptStrip } from '../domain/kept-server.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import {
   CHART_SERIES,

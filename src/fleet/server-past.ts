@@ -1,6 +1,6 @@
 // The history of a server, continued across a restart of the exporter.
 
-import type { KeptServer } from '../domain/kept.ts';
+import type { KeptServer } from '../domain/kept-server.ts';
 import { ServerHistory } from './server-history.ts';
 
 /** The history of a server. */

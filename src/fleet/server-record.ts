@@ -1,6 +1,6 @@
 // One server's entry in the store: everything that was seen and counted of it.
 
-import type { KeptServer } from '../domain/kept.ts';
+import type { KeptServer } from '../domain/kept-server.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { ServerState } from '../domain/power-states.ts';
@@ -27,10 +27,10 @@ import { isNews, powerAfter } from './power.ts';
 import { NOTHING_SEEN, type Power, type Seen, type Stop } from './power-model.ts';
 import { ServerPast } from './server-past.ts';
 import { ServerSamples } from './server-samples.ts';
-import { known, takeSnapshot, valid } from './snapshot.ts';
 import { decisionDueAt } from './stop-decisions.ts';
 import { logStop } from './stop-log.ts';
-import { isStuck } from './stuck.ts';
+import { isStuck } from './stuck-problem.ts';
+import { known, takeSnapshot, valid } from './take-snapshot.ts';
 
 /** The clock and the logs of a panel's records. */
 export interface RecordContext {

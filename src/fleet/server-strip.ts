@@ -1,6 +1,6 @@
 // The states of one server in the last two hours, with the time that it was in each.
 
-import type { KeptStrip } from '../domain/kept.ts';
+import type { KeptStrip } from '../domain/kept-server.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/strip.ts';
 import { SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';

@@ -2,7 +2,7 @@
 
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
-import { EVENT_LOOP, type Walk, type WalkKind } from './slices.ts';
+import { EVENT_LOOP, type Walk, type WalkKind } from './event-loop-slices.ts';
 
 /** The content encoding of a response body. */
 export type Encoding = 'identity' | 'gzip';

@@ -4,7 +4,7 @@ import type { FleetReading } from '../domain/reading.ts';
 import type { Clock } from '../domain/time.ts';
 import { renderFleet } from './exposition.ts';
 import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
-import type { SelfMetrics } from './self.ts';
+import type { SelfMetrics } from './self-metrics.ts';
 import { SCRAPES, SharedBodies } from './shared-bodies.ts';
 
 interface ScraperOptions {

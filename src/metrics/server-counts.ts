@@ -2,7 +2,7 @@
 
 import type { FleetReading } from '../domain/reading.ts';
 import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
-import type { Walk } from './slices.ts';
+import type { Walk } from './event-loop-slices.ts';
 
 /** Numbers of servers by panel and by state or condition, 0 for one without servers. */
 type CountsByPanel = ReadonlyMap<string, Map<string, number>>;

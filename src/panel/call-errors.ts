@@ -6,17 +6,17 @@ import {
   type PanelWay,
   panelTransportCause,
   readTransportError,
-} from '../diagnosis/transport.ts';
+} from '../diagnosis/transport-errors.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { hasPrefix } from '../text/api-keys.ts';
 import { printable } from '../text/printable.ts';
-import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './body.ts';
 import type { Dialect, ErrorBody } from './dialect.ts';
+import type { Reply } from './panel-connections.ts';
 import { PanelError } from './panel-error.ts';
 import { rateFacts, retryAfterMs } from './rate-headers.ts';
+import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './response-body.ts';
 import type { ShapeError } from './responses.ts';
-import type { Reply } from './transport.ts';
 
 /** A response other than success, with what is needed to explain it. */
 export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {

@@ -2,8 +2,8 @@
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
-import type { PanelApi } from './api.ts';
 import type { CallEnded } from './health/health.ts';
+import type { PanelApi } from './panel-api.ts';
 import { PanelError, toProblem } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
 import type { Requested } from './requests.ts';

@@ -1,7 +1,7 @@
 /** The timeout of each attempt to connect, by the clock. */
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { CodedError } from '../diagnosis/transport.ts';
+import { CodedError } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
 
 /**

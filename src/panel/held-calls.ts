@@ -2,10 +2,10 @@
  * The calls that a panel's fleet asks for, each made when nothing holds it, and again after pauses.
  */
 import type { Clock } from '../domain/time.ts';
-import type { PanelApi } from './api.ts';
 import type { CallMaker } from './call-maker.ts';
 import type { Health } from './health/health.ts';
 import type { ListOfNode } from './node-polls.ts';
+import type { PanelApi } from './panel-api.ts';
 import { isThrottled, problemOfAddress } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
 import type { Requested, ServerAddress } from './requests.ts';

@@ -1,5 +1,5 @@
 /** A failed call to a panel, as an error with its problem. */
-import { blamedProblem } from '../diagnosis/blamed-problem.ts';
+import { outageProblem } from '../diagnosis/outage-problem.ts';
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../text/printable.ts';
 
@@ -44,5 +44,5 @@ export function toProblem(error: unknown): Problem {
 /** A 404 before any success: the address is wrong, and not the server unknown. */
 export function problemOfAddress(error: unknown): unknown {
   if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
-  return new PanelError(blamedProblem('panel', error.problem), { cause: error });
+  return new PanelError(outageProblem('panel', error.problem), { cause: error });
 }

@@ -3,7 +3,7 @@ import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Cancel } from '../domain/time.ts';
-import type { PanelApiOptions } from './api.ts';
+import type { PanelApiOptions } from './panel-api.ts';
 import { PATHS, pathSubject, type Subject } from './subjects.ts';
 
 export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel' | 'baseUrl'> {

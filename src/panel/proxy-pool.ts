@@ -1,6 +1,6 @@
 /** The connections to a proxy, through which tunnels are opened. */
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import { CodedError, readTransportError } from '../diagnosis/transport.ts';
+import { CodedError, readTransportError } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 import { inTime } from './connect-timeout.ts';

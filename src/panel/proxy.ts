@@ -2,7 +2,7 @@
 import { unescape } from 'node:querystring';
 import { getProxyForUrl } from 'proxy-from-env';
 import { isLocalHost } from '../addresses/ranges.ts';
-import { CodedError, OWN_CODES } from '../diagnosis/transport.ts';
+import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import { printable } from '../text/printable.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { canonicalHost } from '../addresses/hosts.ts';
 import type { ResolveName } from '../addresses/name-lookups.ts';
 import { isLocalHost, isManyAddress, isMetadataAddress } from '../addresses/ranges.ts';
-import { readTransportError } from '../diagnosis/transport.ts';
+import { readTransportError } from '../diagnosis/transport-errors.ts';
 import type { Problem } from '../domain/problems.ts';
 import { printable } from '../text/printable.ts';
 

@@ -1,6 +1,6 @@
 // The query types of games by the names of their eggs.
 
-import { TYPES } from './types.ts';
+import { TYPES } from './query-types.ts';
 
 /** The type that stands for the type of the server's egg. */
 export const AUTO = 'auto';

@@ -7,7 +7,7 @@ import https from 'node:https';
 import { connect, isIPv6, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { QueryError, type Way } from './query-model.ts';
-import { complete, Reception, type ReceptionOptions } from './reception.ts';
+import { complete, ResponseReader, type ResponseReaderOptions } from './response-reader.ts';
 
 const RESENDS = 2;
 
@@ -21,16 +21,16 @@ export class Network {
   readonly failure: Promise<never>;
   readonly #way: Way;
   readonly #signal: AbortSignal;
-  readonly #reception: Reception;
+  readonly #reader: ResponseReader;
   #where: string;
   #udp: Promise<UdpSocket> | undefined;
 
-  constructor(way: Way, scope: AbortController, options: ReceptionOptions) {
+  constructor(way: Way, scope: AbortController, options: ResponseReaderOptions) {
     this.#way = way;
     this.#signal = scope.signal;
-    this.#reception = new Reception(scope, options);
+    this.#reader = new ResponseReader(scope, options);
     this.#where = `port ${way.port}`;
-    this.failure = this.#reception.failure;
+    this.failure = this.#reader.failure;
   }
 
   /** The address and the port that were used last, for messages. */
@@ -49,17 +49,17 @@ export class Network {
   ): Promise<Result> {
     this.#begin('UDP');
     const socket = await (this.#udp ??= this.#openUdp());
-    const reception = this.#reception;
+    const reader = this.#reader;
     const bytes = typeof request === 'string' ? Buffer.from(request, 'latin1') : request;
-    const send = () => socket.send(bytes, (error) => error !== null && reception.broken(error));
+    const send = () => socket.send(bytes, (error) => error !== null && reader.broken(error));
     let resends = RESENDS;
     send();
     if (onDatagram === undefined) return null as Result;
-    reception.awaitDatagram();
-    return reception.until((datagram) => {
+    reader.awaitDatagram();
+    return reader.until((datagram) => {
       const result = datagram === undefined ? onSilence?.() : onDatagram(datagram);
       if (datagram === undefined && result === undefined && resends-- > 0) send();
-      if (result === undefined) reception.awaitDatagram();
+      if (result === undefined) reader.awaitDatagram();
       return result;
     });
   }
@@ -70,13 +70,13 @@ export class Network {
     port = this.#way.port,
   ): Promise<Result> {
     this.#begin('TCP', port);
-    const reception = this.#reception;
+    const reader = this.#reader;
     const connection = connect({ host: this.#way.ip, port, noDelay: true, signal: this.#signal });
-    reception.ofConnection(connection);
-    connection.on('data', (bytes: Buffer) => reception.decode(bytes));
+    reader.followConnection(connection);
+    connection.on('data', (bytes: Buffer) => reader.decode(bytes));
     // An established connection is closed after the error.
-    connection.on('error', (error) => reception.isConnected || reception.broken(error));
-    connection.once('close', () => reception.decode(undefined));
+    connection.on('error', (error) => reader.isConnected || reader.broken(error));
+    connection.once('close', () => reader.decode(undefined));
     return talk(connection);
   }
 
@@ -91,7 +91,7 @@ export class Network {
   ): Promise<Result> {
     connection.write(request);
     let all = Buffer.alloc(0);
-    return this.#reception.until((bytes) => {
+    return this.#reader.until((bytes) => {
       all = Buffer.concat([all, complete(bytes)]);
       return onBytes(all);
     });
@@ -105,7 +105,7 @@ export class Network {
     parameters: http.RequestOptions & { readonly url: string; readonly json?: unknown },
   ): Promise<unknown> {
     this.#begin('TCP');
-    const reception = this.#reception;
+    const reader = this.#reader;
     const { method, headers, json } = parameters;
     const { protocol, host, pathname, search } = new URL(parameters.url);
     const sent = (protocol === 'https:' ? https : http).request({
@@ -119,22 +119,21 @@ export class Network {
       rejectUnauthorized: false,
       signal: this.#signal,
     });
-    sent.on('socket', (connection) => reception.ofConnection(connection));
+    sent.on('socket', (connection) => reader.followConnection(connection));
     sent.on('error', (error) =>
-      reception.isConnected ? reception.fail('the response is not HTTP') : reception.broken(error),
+      reader.isConnected ? reader.fail('the response is not HTTP') : reader.broken(error),
     );
     sent.on('response', (response) => {
       const { statusCode, headers: given } = response;
-      if (statusCode !== 200) reception.fail(`HTTP status ${statusCode}`);
-      if ((given['content-encoding'] ?? 'identity') !== 'identity')
-        reception.fail('the response is compressed');
+      if (statusCode !== 200) reader.fail(`HTTP status ${statusCode}`);
+      if ((given['content-encoding'] ?? 'identity') !== 'identity') reader.fail('the response is compressed');
       buffer(response).then(
-        (bytes) => reception.decode(bytes),
-        () => reception.decode(undefined),
+        (bytes) => reader.decode(bytes),
+        () => reader.decode(undefined),
       );
     });
     sent.end(json === undefined ? undefined : JSON.stringify(json));
-    return reception.until<unknown>((bytes) => JSON.parse(complete(bytes).toString()));
+    return reader.until<unknown>((bytes) => JSON.parse(complete(bytes).toString()));
   }
 
   #begin(kind: 'UDP' | 'TCP', port = this.#way.port): void {
@@ -147,7 +146,7 @@ export class Network {
   async #openUdp(): Promise<UdpSocket> {
     const { ip, port } = this.#way;
     const socket = createSocket({ type: isIPv6(ip) ? 'udp6' : 'udp4', signal: this.#signal });
-    this.#reception.ofDatagrams(socket);
+    this.#reader.readDatagrams(socket);
     socket.connect(port, ip);
     await once(socket, 'connect');
     return socket;

@@ -2,9 +2,9 @@
 
 import { MAX_PORT } from '../addresses/hosts.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Place } from './place.ts';
+import type { QueryAddress } from './query-address.ts';
 import type { Way } from './query-model.ts';
-import { TYPES } from './types.ts';
+import { TYPES } from './query-types.ts';
 
 /**
  * At most 4 ports of a server are queried, and at most 16 considered: the first ones may belong to
@@ -23,7 +23,7 @@ const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, te
 export function listWays(
   type: string,
   ips: readonly string[],
-  { host: hostname, port: own, isQueryPort }: Place,
+  { host: hostname, port: own, isQueryPort }: QueryAddress,
   { namedPort, otherPorts = [] }: Pick<ServerTarget, 'namedPort' | 'otherPorts'>,
   isTaken: (port: number) => boolean,
 ): readonly Way[] {

@@ -2,13 +2,13 @@
 
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
-import type { Counts } from './counts.ts';
 import { queryBedrock, queryJava, queryJavaBefore17 } from './minecraft.ts';
 import type { Network } from './network.ts';
+import type { Counts } from './player-counts.ts';
 import { queryQuake3 } from './quake3.ts';
 import { QueryError, type Way } from './query-model.ts';
+import { LIBRARY_PROTOCOLS } from './query-types.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
-import { LIBRARY_PROTOCOLS } from './types.ts';
 
 /** Queries a server with one protocol, only through the network. */
 export type AskProtocol = (network: Network, server: Way) => Promise<Counts>;

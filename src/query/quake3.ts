@@ -1,6 +1,6 @@
 // The query protocol of Quake III Arena and games with its engine.
 
-import type { Counts } from './counts.ts';
+import type { Counts } from './player-counts.ts';
 import type { AskProtocol } from './protocols.ts';
 
 const HEADER = '\xff\xff\xff\xff';

@@ -2,14 +2,14 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { inScope } from '../domain/waits.ts';
-import { countPlayers } from './counts.ts';
 import { Network } from './network.ts';
+import { countPlayers } from './player-counts.ts';
 import { PROTOCOLS } from './protocols.ts';
 import { type Answer, QueryError, type Way } from './query-model.ts';
-import type { ReceptionOptions } from './reception.ts';
+import type { ResponseReaderOptions } from './response-reader.ts';
 
 /** Resolves when its protocol ends; rejects when the network fails or the signal aborts. */
-export function queryWay(way: Way, options: ReceptionOptions, signal: AbortSignal): Promise<Answer> {
+export function queryWay(way: Way, options: ResponseReaderOptions, signal: AbortSignal): Promise<Answer> {
   return inScope(signal, async (scope) => {
     const network = new Network(way, scope, options);
     try {

@@ -1,7 +1,7 @@
 // Why an attempt to stream a server failed, by what its node sent.
 
 import { cloudflareMeaning } from '../diagnosis/foreign-responses.ts';
-import { messageWithCode, nodeTransportCause, readTransportError } from '../diagnosis/transport.ts';
+import { messageWithCode, nodeTransportCause, readTransportError } from '../diagnosis/transport-errors.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { SocketCodec, UpgradeRefusal } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';

@@ -1,7 +1,7 @@
 // TLS of a panel's console sockets.
 
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { PanelTls } from '../panel/transport.ts';
+import type { PanelTls } from '../panel/panel-connections.ts';
 import { TlsSessions } from './tls-sessions.ts';
 
 /** What `tls.connect` needs for a panel's nodes; throws if the certificates or keys are invalid. */

@@ -1,7 +1,7 @@
 // The allocations of simulated servers, as panels list them.
 
 import type { Allocation } from './panel-kinds.ts';
-import type { SimulatedServer } from './server.ts';
+import type { SimulatedServer } from './simulated-server.ts';
 
 /** The lowest port assigned to a server whose spec has none. */
 const FIRST_PORT = 20_000;

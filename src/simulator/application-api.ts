@@ -2,12 +2,12 @@
 
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { json, pageDocument, type SimulatedAnswer } from './answers.ts';
+import type { ApiGate, KeyPolicy } from './api-gate.ts';
 import { type ApiContext, type ClientApiHost, refuse } from './client-api.ts';
-import type { ApiGate, KeyPolicy } from './gate.ts';
 import { readPage } from './pages.ts';
-import { nodeName } from './server.ts';
-import type { NodeSpec } from './settings.ts';
+import { json, pageDocument, type SimulatedAnswer } from './simulated-responses.ts';
+import { nodeName } from './simulated-server.ts';
+import type { NodeSpec } from './simulator-settings.ts';
 
 /** The only key that the application API accepts. */
 export const APPLICATION_KEY = 'ptla_SimulatedApplicationKey';

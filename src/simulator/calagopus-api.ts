@@ -6,15 +6,15 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { listedAllocations } from './allocations.ts';
-import { json, type SimulatedAnswer, textsRefusal } from './answers.ts';
+import type { ApiGate } from './api-gate.ts';
 import { type ApiContext, type ClientApiHost, hasAccess } from './client-api.ts';
 import { resourceUsage } from './frames.ts';
-import type { ApiGate } from './gate.ts';
 import { uuidFor } from './ids.ts';
 import { readCount } from './pages.ts';
-import { play } from './schedules.ts';
-import type { Conflict, PanelEndpoint } from './schema.ts';
-import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
+import { json, type SimulatedAnswer, textsRefusal } from './simulated-responses.ts';
+import { play } from './simulated-schedules.ts';
+import { currentUsage, nodeName, type SimulatedServer } from './simulated-server.ts';
+import type { Conflict, PanelEndpoint } from './simulator-schema.ts';
 import { allows, signToken } from './tokens.ts';
 
 type ServerHandler = (

@@ -5,18 +5,9 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Clock } from '../domain/time.ts';
 import { listedAllocations } from './allocations.ts';
-import {
-  CONFLICT_DETAILS,
-  json,
-  pageDocument,
-  refusal,
-  refusalAnswer,
-  resourcesDocument,
-  type SimulatedAnswer,
-} from './answers.ts';
+import { type ApiGate, pause } from './api-gate.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import { usageWhenOff } from './game-server.ts';
-import { type ApiGate, pause } from './gate.ts';
 import { serverIdentifier } from './ids.ts';
 import { readPage } from './pages.ts';
 import {
@@ -26,10 +17,19 @@ import {
   PANEL_KINDS,
   serverDocument,
 } from './panel-kinds.ts';
-import { play, scheduleDocument } from './schedules.ts';
-import type { BackupSpec, PanelEndpoint } from './schema.ts';
-import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
-import type { SimulatorSettings } from './settings.ts';
+import {
+  CONFLICT_DETAILS,
+  json,
+  pageDocument,
+  refusal,
+  refusalAnswer,
+  resourcesDocument,
+  type SimulatedAnswer,
+} from './simulated-responses.ts';
+import { play, scheduleDocument } from './simulated-schedules.ts';
+import { currentUsage, nodeName, type SimulatedServer } from './simulated-server.ts';
+import type { BackupSpec, PanelEndpoint } from './simulator-schema.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
 import { allows, signToken } from './tokens.ts';
 
 /** What the client API needs from the panel. */

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/time.ts';
-import { FAR_ENDS, type FarEnd } from './far-ends.ts';
 import type { Faults } from './faults.ts';
 import {
   admitFrame,
@@ -17,10 +16,11 @@ import {
   newFrameBudget,
   parseClientFrame,
 } from './frames.ts';
+import { FAR_ENDS, type FarEnd } from './panel-behavior.ts';
 import type { Recorder } from './recorder.ts';
-import { type PowerCommand, powerCommandSchema, type SocketAction } from './schema.ts';
-import type { SimulatedServer } from './server.ts';
-import { expiringThresholdMs, type SimulatorSettings } from './settings.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import { type PowerCommand, powerCommandSchema, type SocketAction } from './simulator-schema.ts';
+import { expiringThresholdMs, type SimulatorSettings } from './simulator-settings.ts';
 import {
   allows,
   checkToken,

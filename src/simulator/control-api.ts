@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
-import type { Simulator } from './api.ts';
+import type { Simulator } from './simulator-interface.ts';
 import {
   backupEndSchema,
   conflictSchema,
@@ -13,8 +13,8 @@ import {
   socketActionSchema,
   socketFaultSchema,
   usageSchema,
-} from './schema.ts';
-import { settingsChangeSchema } from './settings.ts';
+} from './simulator-schema.ts';
+import { settingsChangeSchema } from './simulator-settings.ts';
 
 const serverSchema = z.strictObject({ server: z.string() });
 

@@ -1,7 +1,7 @@
 // A daemon's reactions to crashes, such as the lines that it prints on the console.
 
-import type { ExitState } from './schema.ts';
-import type { SimulatorSettings } from './settings.ts';
+import type { ExitState } from './simulator-schema.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
 
 /** A daemon's reaction to a run that ended without a request. */
 export interface CrashReport {

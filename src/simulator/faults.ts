@@ -1,8 +1,8 @@
 // The faults that were injected into a simulation, each for a call or a socket.
 
-import type { CallTarget } from './gate.ts';
-import type { RestFault, SocketFault } from './schema.ts';
-import { nodeName, type SimulatedServer } from './server.ts';
+import type { CallTarget } from './api-gate.ts';
+import { nodeName, type SimulatedServer } from './simulated-server.ts';
+import type { RestFault, SocketFault } from './simulator-schema.ts';
 
 /** An active fault; its server, if it has one, is a UUID. */
 interface Armed<Fault> {

@@ -2,7 +2,6 @@
 
 import type { Clock } from '../domain/time.ts';
 import { MIB } from '../domain/units.ts';
-import { endBackup, scheduledEnd } from './backups.ts';
 import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
@@ -16,9 +15,10 @@ import {
   type GameUsage,
   reported,
 } from './game-server.ts';
-import type { BackupEnd, ExitState, GameState, ServerSpec } from './schema.ts';
-import { createServer, gameTraits, type SimulatedServer } from './server.ts';
-import type { SimulatorSettings } from './settings.ts';
+import { endBackup, scheduledEnd } from './simulated-backups.ts';
+import { createServer, gameTraits, type SimulatedServer } from './simulated-server.ts';
+import type { BackupEnd, ExitState, GameState, ServerSpec } from './simulator-schema.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
 import { Ticker } from './ticker.ts';
 
 /** The exit state of a container that fails to start. */

@@ -1,8 +1,8 @@
 // The WebSocket frames of a simulated node.
 
 import type { GameUsage } from './game-server.ts';
-import type { GameState } from './schema.ts';
-import type { SimulatorSettings } from './settings.ts';
+import type { GameState } from './simulator-schema.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
 
 /** The text of a frame; `args` is omitted if it is empty, except by Calagopus' daemon. */
 export function eventFrame(event: string, args: readonly string[], hasArgs = false): string {

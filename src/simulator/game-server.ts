@@ -3,7 +3,7 @@
 import { MIB } from '../domain/units.ts';
 import type { ServerProfile } from './profiles.ts';
 import type { Random } from './random.ts';
-import type { GameState, PowerCommand, UsagePin } from './schema.ts';
+import type { GameState, PowerCommand, UsagePin } from './simulator-schema.ts';
 
 /**
  * A server's resource usage; counters start at the server's start, and 100 in `cpuAbsolute` is one

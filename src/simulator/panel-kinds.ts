@@ -1,7 +1,7 @@
 // How the kinds of panels describe accounts and servers in their responses.
 
 import { serverIdentifier, uuidFor } from './ids.ts';
-import type { BackupSpec, Conflict, DaemonType, PanelKind, WireLimits } from './schema.ts';
+import type { BackupSpec, Conflict, DaemonType, PanelKind, WireLimits } from './simulator-schema.ts';
 
 /** An address of a server, as on the wire. */
 export interface Allocation {

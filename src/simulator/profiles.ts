@@ -1,6 +1,6 @@
 // How busy simulated servers are.
 
-import type { ProfileName, ServerSpec } from './schema.ts';
+import type { ProfileName, ServerSpec } from './simulator-schema.ts';
 
 /**
  * The resource usage of a running server; rates are in bytes per second, CPU in percent of a core.

@@ -1,6 +1,6 @@
 // Records what clients did, so that tests can check it.
 
-import type { PanelEndpoint } from './schema.ts';
+import type { PanelEndpoint } from './simulator-schema.ts';
 
 /** One frame sent by a client. `args` are omitted for `auth`, because they are secret. */
 export interface FrameRecord {

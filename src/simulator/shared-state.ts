@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../domain/time.ts';
+import type { GateHost } from './api-gate.ts';
 import type { ClientApiHost } from './client-api.ts';
 import { Faults } from './faults.ts';
 import { SimulatedFleet } from './fleet.ts';
-import type { GateHost } from './gate.ts';
 import { Recorder } from './recorder.ts';
-import type { PowerCommand } from './schema.ts';
-import type { SimulatedServer } from './server.ts';
-import type { SimulatorSettings } from './settings.ts';
+import type { SimulatedServer } from './simulated-server.ts';
+import type { PowerCommand } from './simulator-schema.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
 import type { UpgradeHost } from './upgrade.ts';
 
 /** Enough for any frame that a client may send; the nodes' own limit on frames is much lower. */

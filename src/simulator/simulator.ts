@@ -3,18 +3,20 @@
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Cancel, type Clock, SystemClock } from '../domain/time.ts';
-import type { ServerInfo, Simulator, SimulatorOptions } from './api.ts';
+import { ApiGate } from './api-gate.ts';
 import { APPLICATION_KEYS, applicationApi } from './application-api.ts';
 import { calagopusApi } from './calagopus-api.ts';
 import { clientApi } from './client-api.ts';
 import { controlApi } from './control-api.ts';
-import { FAR_ENDS } from './far-ends.ts';
 import { GamePort, playersAt } from './game-port.ts';
-import { ApiGate } from './gate.ts';
 import { Listener } from './listener.ts';
+import { FAR_ENDS } from './panel-behavior.ts';
 import { DEMO_SERVERS, steadyServers } from './profiles.ts';
 import type { Recorder } from './recorder.ts';
-import { setStuck } from './schedules.ts';
+import { SharedState } from './shared-state.ts';
+import { setStuck } from './simulated-schedules.ts';
+import { currentUsage, nodeName, type SimulatedServer } from './simulated-server.ts';
+import type { ServerInfo, Simulator, SimulatorOptions } from './simulator-interface.ts';
 import type {
   BackupEnd,
   Conflict,
@@ -26,16 +28,14 @@ import type {
   SocketAction,
   SocketFault,
   UsagePin,
-} from './schema.ts';
-import { currentUsage, nodeName, type SimulatedServer } from './server.ts';
+} from './simulator-schema.ts';
 import {
   changedSettings,
   initialSettings,
   type SettingsChange,
   type SimulatorSettings,
   tokenCheckMs,
-} from './settings.ts';
-import { SharedState } from './shared-state.ts';
+} from './simulator-settings.ts';
 import { handleUpgrade } from './upgrade.ts';
 
 const LOOPBACK = '127.0.0.1';

@@ -4,8 +4,8 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ConsoleConnection, type ConsoleHost } from './connection.ts';
-import { FAR_ENDS } from './far-ends.ts';
-import type { SimulatedServer } from './server.ts';
+import { FAR_ENDS } from './panel-behavior.ts';
+import type { SimulatedServer } from './simulated-server.ts';
 
 /** What an upgrade needs in addition to a console socket. */
 export interface UpgradeHost extends ConsoleHost {

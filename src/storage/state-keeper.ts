@@ -2,9 +2,9 @@
 
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KeptServer } from '../domain/kept.ts';
+import type { KeptServer } from '../domain/kept-server.ts';
 import type { Logger } from '../domain/logger.ts';
-import { type Repeat, repeat } from '../domain/repeat.ts';
+import { type Repeat, repeat } from '../domain/repeated-work.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { isSameServer, shortId } from '../domain/server-ids.ts';
 import type { Clock } from '../domain/time.ts';

@@ -1,7 +1,7 @@
 // The text of a state file: lines of JSON, with a version first and a checksum last.
 
 import { createHash } from 'node:crypto';
-import type { KeptPower, KeptServer, KeptStop, KeptStrip, KeptUptime } from '../domain/kept.ts';
+import type { KeptPower, KeptServer, KeptStop, KeptStrip, KeptUptime } from '../domain/kept-server.ts';
 import { SERVER_STATES } from '../domain/power-states.ts';
 import { STOP_REASONS } from '../domain/stops.ts';
 

@@ -7,7 +7,7 @@ import type { ConfigIssue } from './issues.ts';
 import { mostSimilar } from './most-similar.ts';
 import { type ReadFile, withNamedFiles } from './named-files.ts';
 import { quote } from './quoting.ts';
-import { NOT_READ, type SchemaNode } from './settings.ts';
+import { NOT_READ, type SchemaNode } from './setting-types.ts';
 import { BROKEN, isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from './tree.ts';
 import type { Environment } from './variables.ts';
 

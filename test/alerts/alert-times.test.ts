@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SimulatorOptions } from '../../src/simulator/api.ts';
+import type { SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
 import { AlertChain } from '../support/alert-chain.ts';
 import type { Notification } from '../support/alertmanager.ts';
 import { hasProgram } from '../support/has-program.ts';

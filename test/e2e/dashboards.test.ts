@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../src/simulator/application-api.ts';
-import type { ServerSpec } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
+import type { ServerSpec } from '../../src/simulator/simulator-schema.ts';
 import {
   ALL,
   askFor,

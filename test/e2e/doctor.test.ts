@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
-import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
 import { badConfigFolder, messagesOfBad } from '../support/bad-configs.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { loadConfig, loadInThread } from '../../src/config/load.ts';
+import { loadConfig, loadInThread } from '../../src/config/load-config.ts';
 
 const ENV = { KEY: 'ptlc_key', NAME: 'survival' };
 

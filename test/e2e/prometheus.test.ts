@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
-import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { eventually } from '../support/eventually.ts';
 import { hasProgram } from '../support/has-program.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';

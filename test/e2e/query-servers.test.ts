@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { QueryThread } from '../../src/query/thread.ts';
+import { QueryThread } from '../../src/query/query-thread.ts';
 import { eventually } from '../support/eventually.ts';
 import { LOOPBACK } from '../support/game-answers.ts';
 import { GAME_SERVERS, startGameServer } from '../support/game-servers.ts';

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { configFile, endPrograms, metricsAt, runProgram, valuesIn } from '../support/program.ts';
 
 const NAMES = ['survival', 'lobby'] as const;

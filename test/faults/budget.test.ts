@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
-import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { eventually } from '../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../support/exporter.ts';
 import { BACKLOG_ROW, BUDGET_ROW } from './rows/budget.ts';

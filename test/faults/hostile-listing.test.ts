@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostilePanel, startListingPanel } from '../support/hostile-listing.ts';
 import { endPrograms, serveProgram } from '../support/program.ts';

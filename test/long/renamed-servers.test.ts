@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import { Gateway } from '../../src/panel/gateway.ts';
 import type { Responses } from '../../src/panel/responses.ts';
 import { apiOptions } from '../integration/panel/panel-api.ts';

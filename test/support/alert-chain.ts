@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { SystemClock } from '../../src/domain/time.ts';
-import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
 import { type Acceleration, acceleratedDuration, acceleratedRules } from './accelerated-alerting.ts';
 import { type AlertmanagerUnderTest, type Notification, startAlertmanager } from './alertmanager.ts';
 import { eventually } from './eventually.ts';

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { SERVER_ID } from '../../src/config/server-schema.ts';
 import { DURATION_PATTERN } from '../../src/text/duration.ts';
-import { SIZE_PATTERN } from '../../src/yaml/limits.ts';
+import { SIZE_PATTERN } from '../../src/yaml/limit-types.ts';
 import { configJsonSchema } from './config-schema.ts';
 
 /** The parts of a JSON schema that the configuration reference uses. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { configSchema } from '../../src/config/schema.ts';
-import type { SchemaNode } from '../../src/yaml/settings.ts';
+import { configSchema } from '../../src/config/config-schema.ts';
+import type { SchemaNode } from '../../src/yaml/setting-types.ts';
 
 /** The configuration's JSON schema (draft 7), as editors use it. */
 export function configJsonSchema(): SchemaNode {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { Printout } from '../../src/doctor/paint.ts';
 import { renderReport } from '../../src/doctor/render.ts';
 import type { DoctorReport, FoundProblem } from '../../src/doctor/report.ts';

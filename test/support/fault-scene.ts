@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Simulator } from '../../src/simulator/api.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { type ExporterUnderTest, startExporter } from './exporter.ts';
 import { FAULT_SPEED, type SceneOptions, type Setting, Stage, TARGET } from './fault-stage.ts';
 import { activeResources, expectNothingLeft, expectResources, watchListeners } from './leaks.ts';

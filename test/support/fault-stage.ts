@@ -1,7 +1,7 @@
 import type { CollectionMode } from '../../src/domain/server.ts';
-import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
-import type { ServerSpec } from '../../src/simulator/schema.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
+import type { ServerSpec } from '../../src/simulator/simulator-schema.ts';
 import { type NameProxy, startNameProxy } from './name-proxy.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import type { TestTime } from './test-time.ts';

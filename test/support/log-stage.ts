@@ -1,6 +1,6 @@
-import type { Simulator } from '../../src/simulator/api.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { acceleratedNode } from './accelerated-node.ts';
 import { eventually } from './eventually.ts';
 import { type ServedProgram, serveProgram } from './program.ts';

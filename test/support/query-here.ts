@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/domain/time.ts';
-import type { TimedAnswer } from '../../src/query/ask.ts';
-import { composeQuestion } from '../../src/query/ask.ts';
+import type { TimedAnswer } from '../../src/query/ask-players.ts';
+import { composeQuestion } from '../../src/query/ask-players.ts';
 import { listWays } from '../../src/query/ports-to-query.ts';
 import type { Question, Way } from '../../src/query/query-model.ts';
 import { queryWay } from '../../src/query/query-way.ts';

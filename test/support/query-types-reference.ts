@@ -1,5 +1,5 @@
 import { type Game, games } from 'gamedig';
-import { OWN_GAMES, TYPES } from '../../src/query/types.ts';
+import { OWN_GAMES, TYPES } from '../../src/query/query-types.ts';
 
 /** Why some protocols of the library aren't offered. */
 const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {

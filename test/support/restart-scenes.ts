@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Simulator } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import type { LiveServer } from '../../src/status-page/data/live-fields.ts';
 import { eventually } from './eventually.ts';
 import type { ParsedFamily } from './exposition-parser.ts';

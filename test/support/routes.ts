@@ -2,7 +2,7 @@ import type { FleetReading } from '../../src/domain/reading.ts';
 import type { Clock } from '../../src/domain/time.ts';
 import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import { StatusBoard } from '../../src/status-page/data/board.ts';
 
 interface RouteOptions extends Partial<RouteDependencies> {

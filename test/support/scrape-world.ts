@@ -6,7 +6,7 @@ import type { ServerTarget } from '../../src/domain/server.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { renderFleet } from '../../src/metrics/exposition.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES } from '../../src/metrics/families.ts';
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
 import { ShapeError } from '../../src/panel/responses.ts';
 import { type ParsedFamily, parseExposition } from './exposition-parser.ts';

@@ -1,6 +1,6 @@
 // The exporter's HTTP server and status page with servers that a test sets, at a time that a test sets.
 import type { FleetReading, PanelReading, ServerReading } from '../../src/domain/reading.ts';
-import { HttpServer } from '../../src/http/server.ts';
+import { HttpServer } from '../../src/http/http-server.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';
 import { panelReading, READ_AT } from './readings.ts';

@@ -1,4 +1,4 @@
-import { SelfMetrics } from '../../src/metrics/self.ts';
+import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import { fleetReading } from './readings.ts';
 
 interface Registered {

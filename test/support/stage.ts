@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { Simulator, SimulatorOptions } from '../../src/simulator/api.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
 import { type ExporterOptions, type ExporterUnderTest, fastClock, startExporter } from './exporter.ts';
 
 /** Starts a simulated panel, which runs until the test is over. */

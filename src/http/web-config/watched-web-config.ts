@@ -1,13 +1,13 @@
 // A web configuration that is loaded again when its files change.
 import { stat } from 'node:fs/promises';
 import type { Logger } from '../../domain/logger.ts';
-import { type Repeat, repeat } from '../../domain/repeat.ts';
+import { type Repeat, repeat } from '../../domain/repeated-work.ts';
 import type { Clock } from '../../domain/time.ts';
 import { KNOWN_SECRETS } from '../../text/secrets.ts';
 import { formatIssues } from '../../yaml/issues.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';
-import { loadWebConfig, type WebConfigResult } from './load.ts';
+import { loadWebConfig, type WebConfigResult } from './load-web-config.ts';
 
 /** How often the files are checked, in milliseconds. */
 export const LOOK_EVERY_MS = 1_000;

@@ -14,7 +14,7 @@ import {
   decodeResources,
   decodeResourcesOfNode,
   decodeSchedules,
-} from './calagopus/responses.ts';
+} from './calagopus/response-decoders.ts';
 import { CALAGOPUS_SOCKET } from './calagopus/socket-refusals.ts';
 import { CALAGOPUS_FACTS } from './facts.ts';
 import { pathPart } from './wire.ts';

@@ -12,7 +12,7 @@ import {
   decodeNodesPage,
   decodeSchedules,
   NODES_PER_PAGE,
-} from './pterodactyl/responses.ts';
+} from './pterodactyl/response-decoders.ts';
 import { PTERODACTYL_SOCKET } from './pterodactyl/socket-messages.ts';
 import { decodeResources } from './pterodactyl/stats.ts';
 import { asFields, asText, pathPart } from './wire.ts';

@@ -16,7 +16,7 @@ import { LastOutcomes, SLICE } from './last-outcomes.ts';
 import { Ledger } from './ledger.ts';
 import { hastened, type Outage, problemOfSubject, withCheck } from './outage.ts';
 import { type AskedServer, type Outcome, workedAt } from './outcome.ts';
-import { RefusalWatch } from './refusals.ts';
+import { RefusalWatch } from './refusal-watch.ts';
 import type { SocketTrial } from './socket-trials.ts';
 import type { Enqueue } from './trial-call.ts';
 import { Trials } from './trials.ts';

@@ -3,7 +3,7 @@ import { NEVER } from '../../domain/time.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../subjects.ts';
 import { type Candidate, Candidates } from './candidates.ts';
 import type { AskedServer, AskedServers, Outcome } from './outcome.ts';
-import { type Facts, Testimony } from './testimony.ts';
+import { type Facts, ServerEvidence } from './server-evidence.ts';
 
 /** How many servers, or outages, are dealt with at once when all are forgotten. */
 export const SLICE = 250;
@@ -12,7 +12,7 @@ export const SLICE = 250;
 const CANDIDATES_TRIED = 32;
 
 /** A server on a channel: its last outcome there, and what that proves. */
-class Cell extends Testimony {
+class Cell extends ServerEvidence {
   last: Outcome | undefined = undefined;
   candidate: Candidate | undefined = undefined;
 }

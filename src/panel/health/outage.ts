@@ -1,7 +1,7 @@
 /** An outage: suspected, then blamed once its trials have failed; pure steps between its states. */
 
-import { blamedProblem } from '../../diagnosis/blamed-problem.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
+import { outageProblem } from '../../diagnosis/outage-problem.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { PATHS, pathSubject, type Subject, subjectChannel } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';
@@ -104,8 +104,8 @@ export function blamedIfTrialFailed(
 export function problemOfSubject(subject: Subject, outage: Outage | undefined): Problem | undefined {
   const { problem, blamedAt } = outage ?? {};
   if (problem === undefined || blamedAt === undefined) return undefined;
-  if (subject === 'consoles' || subject === 'panel') return blamedProblem(subject, problem);
-  return blamedProblem(PATHS.find((one) => subject === pathSubject(one)) ?? 'node', problem);
+  if (subject === 'consoles' || subject === 'panel') return outageProblem(subject, problem);
+  return outageProblem(PATHS.find((one) => subject === pathSubject(one)) ?? 'node', problem);
 }
 
 /** The problem of a subject that a server tried; undefined if something else failed. */

@@ -2,10 +2,10 @@
 import type { Queue, QueueAddOptions } from 'p-queue';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import type { Call } from './call.ts';
-import type { Lines, Waiting } from './lines.ts';
+import type { CallLines, Waiting } from './call-lines.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { startAt, type Traffic } from './rules.ts';
 import { WINDOW_MS } from './sliding-window.ts';
+import { startAt, type Traffic } from './start-rules.ts';
 
 export type Job = () => Promise<unknown>;
 
@@ -22,7 +22,7 @@ export interface Backlog {
 
 export interface CallQueueOptions {
   readonly clock: Clock;
-  readonly lines: Lines<Job>;
+  readonly lines: CallLines<Job>;
   readonly limit: () => Pick<RateLimit, 'limitPerMinute' | 'opensAt'>;
   readonly traffic: (isShort: boolean) => Traffic;
   readonly hasPlace: (call: Call) => boolean;

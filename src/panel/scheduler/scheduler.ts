@@ -4,12 +4,12 @@ import type { Clock } from '../../domain/time.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
 import { AskedCall, type PendingCall } from './asked-call.ts';
 import { type Call, isCanary } from './call.ts';
+import { CallHistory } from './call-history.ts';
+import { CallLines } from './call-lines.ts';
 import { type Backlog, CallQueue, type Job, type JobOptions } from './call-queue.ts';
-import { History } from './history.ts';
-import { Lines } from './lines.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { isTrial, PLACES, SEATED_MS, TOKEN_CALLS, type Traffic, trialRoom } from './rules.ts';
 import { WINDOW_MS } from './sliding-window.ts';
+import { isTrial, PLACES, SEATED_MS, TOKEN_CALLS, type Traffic, trialRoom } from './start-rules.ts';
 
 export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
   readonly clock: Clock;
@@ -24,8 +24,8 @@ export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
 
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #history = new History();
-  readonly #lines = new Lines<Job>(
+  readonly #history = new CallHistory();
+  readonly #lines = new CallLines<Job>(
     // Only a pause of the server's own tokens counts: a pause of the path holds the whole line.
     (call) => call.isRetry?.() === true && !this.#limit.isPausedAlone(call.path, call.server),
   );

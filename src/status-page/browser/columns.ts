@@ -3,12 +3,12 @@ import type { ComponentChild } from 'preact';
 import { count } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { network, problem, state, who } from './cells.tsx';
-import { GROUPED_FROM } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { playerText } from './players.ts';
 import { meter, RESOURCES } from './resources.tsx';
 import { SORTS, type SortKey } from './sorting.ts';
 import { strip } from './strip.tsx';
+import { GROUPED_FROM } from './table-lines.ts';
 
 /** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
 export interface Column {

@@ -2,8 +2,8 @@
 import type { ComponentChild } from 'preact';
 import { count } from '../data/amounts.ts';
 import { describePlace, problem, state } from './cells.tsx';
-import type { ServerGroup } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
+import type { ServerGroup } from './table-lines.ts';
 
 /** How many names of servers a line with a group of them shows. */
 const NAMES_IN_GROUP = 12;

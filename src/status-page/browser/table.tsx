@@ -3,11 +3,11 @@ import { Component, type JSX } from 'preact';
 import { type Column, chooseColumns } from './columns.ts';
 import { Details } from './details.tsx';
 import { groupCells } from './group-cells.tsx';
-import { isGroup, type Line } from './lines.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { hasUsage } from './resources.tsx';
 import { serverKey } from './server-key.ts';
 import { directions, parseSort, SORT_KEYS, SORTS } from './sorting.ts';
+import { isGroup, type Line } from './table-lines.ts';
 import { alarmLevel } from './traits.ts';
 import type { Choice } from './view.ts';
 

@@ -1,6 +1,6 @@
 // The problem for which a server is counted.
 import { isFact } from '../../diagnosis/causes.ts';
-import { whyDown } from '../../diagnosis/down.ts';
+import { whyDown } from '../../diagnosis/down-verdict.ts';
 import { isOff } from '../../domain/power-states.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import { isCrash, type ShownStop } from '../../domain/stops.ts';

@@ -1,5 +1,5 @@
 // The page's event stream, which shows the fleet once a second.
-import { type Repeat, repeat } from '../../domain/repeat.ts';
+import { type Repeat, repeat } from '../../domain/repeated-work.ts';
 import { SECOND_MS } from '../../domain/units.ts';
 import { type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import type { BoardSource } from './board-source.ts';

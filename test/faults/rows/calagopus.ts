@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import type { SimulatorOptions } from '../../../src/simulator/api.ts';
-import type { RestFault } from '../../../src/simulator/schema.ts';
+import type { SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
+import type { RestFault } from '../../../src/simulator/simulator-schema.ts';
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken, type Scene } from '../../support/fault-scene.ts';

@@ -1,5 +1,5 @@
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import type { NameProxy } from '../../support/name-proxy.ts';
 
 /** A panel, and the proxy in front of it. */

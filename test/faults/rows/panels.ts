@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import type { RestFault } from '../../../src/simulator/schema.ts';
+import type { RestFault } from '../../../src/simulator/simulator-schema.ts';
 import { type DeafPort, startDeafPort } from '../../support/deaf-port.ts';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';

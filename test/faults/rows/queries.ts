@@ -1,6 +1,6 @@
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Answer } from '../../../src/query/query-model.ts';
-import type { AllocationSpec } from '../../../src/simulator/schema.ts';
+import type { AllocationSpec } from '../../../src/simulator/simulator-schema.ts';
 
 /** A running game server that can't be queried. */
 export interface QueryRow {

@@ -4,7 +4,7 @@ import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { BlockedReason } from '../../../src/domain/server.ts';
 import { DEFAULT_WAIT_MS } from '../../../src/panel/scheduler/rate-limit.ts';
 import { lastingRefusal } from '../../../src/session/lasting-refusal.ts';
-import type { RestFault } from '../../../src/simulator/schema.ts';
+import type { RestFault } from '../../../src/simulator/simulator-schema.ts';
 import { blocked, DARK, type Picture, POLLED } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';

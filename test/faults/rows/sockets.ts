@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { SILENCE_MS } from '../../../src/session/machine-effects.ts';
-import type { SocketFault } from '../../../src/simulator/schema.ts';
+import type { SocketFault } from '../../../src/simulator/simulator-schema.ts';
 import { blocked, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken, type Scene } from '../../support/fault-scene.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadInThread } from '../../../src/config/load.ts';
+import { loadInThread } from '../../../src/config/load-config.ts';
 
 it('reports that the thread failed, and why', async () => {
   const failure = loadInThread(undefined as unknown as string, {});

@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
 import { socketAccess, spokenDialect } from '../../../src/app/panel-access.ts';
-import { panelApi } from '../../../src/commands/panel-api.ts';
+import { panelApi } from '../../../src/commands/api-client.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';

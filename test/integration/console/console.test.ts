@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import type { SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ConsoleStage, startStage } from './console-stage.ts';
 

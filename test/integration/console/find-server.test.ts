@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findServer } from '../../../src/commands/console-server.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';

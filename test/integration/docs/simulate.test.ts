@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { documents, fencedBlocks } from '../../support/documents.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isAllHealthy } from '../../../src/doctor/report.ts';
 import { MAX_RUN_MS } from '../../../src/doctor/run.ts';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import { examined, reportText } from '../../support/doctor.ts';
 import { configFor } from '../../support/exporter.ts';
 import { simulated, yamlOf } from '../../support/stage.ts';

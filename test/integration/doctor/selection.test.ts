@@ -4,8 +4,8 @@ import type { Config } from '../../../src/config/config.ts';
 import type { DoctorReport } from '../../../src/doctor/report.ts';
 import type { RunOptions } from '../../../src/doctor/run.ts';
 import type { Selection } from '../../../src/doctor/selection.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
-import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
+import type { ServerSpec } from '../../../src/simulator/simulator-schema.ts';
 import { examined, foundProblems, reportText } from '../../support/doctor.ts';
 import { simulated } from '../../support/stage.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
 import { APPLICATION_KEY } from '../../../src/simulator/application-api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ExporterUnderTest } from '../../support/exporter.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';

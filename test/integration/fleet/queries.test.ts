@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Answer, Question } from '../../../src/query/query-model.ts';
-import type { QueryClient } from '../../../src/query/thread.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
-import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import type { QueryClient } from '../../../src/query/query-thread.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
+import type { ServerSpec } from '../../../src/simulator/simulator-schema.ts';
 import { QUERY_ROWS } from '../../faults/rows/queries.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, fastClock } from '../../support/exporter.ts';

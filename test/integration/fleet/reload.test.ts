@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ExporterUnderTest } from '../../support/exporter.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fastClock } from '../../support/exporter.ts';
 import { lookupPool } from '../../support/lookup-pool.ts';

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_ABANDONED } from '../../../src/http/connections.ts';
 import { HELD_BYTES } from '../../../src/http/held-bodies.ts';
-import { HttpServer, type HttpServerLimits, type Routes } from '../../../src/http/server.ts';
+import { HttpServer, type HttpServerLimits, type Routes } from '../../../src/http/http-server.ts';
 import { type Render, renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually, repeatedly } from '../../support/eventually.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type RequestOptions } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';
 import { stuckReader } from './raw-client.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { configFor } from '../../support/exporter.ts';
 import { observed, simulated } from '../../support/stage.ts';
 

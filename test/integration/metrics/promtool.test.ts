@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Scraper } from '../../../src/metrics/scrape.ts';
-import { SelfMetrics } from '../../../src/metrics/self.ts';
+import { SelfMetrics } from '../../../src/metrics/self-metrics.ts';
 import { hasProgram } from '../../support/has-program.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { scrapeAfter, serverHistory } from '../../support/scrape-world.ts';

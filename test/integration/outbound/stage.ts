@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import type { Certificate } from '../../support/certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor, type ExporterUnderTest, fastClock, startExporter } from '../../support/exporter.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { Sample } from '../../../src/domain/sample.ts';
-import { PanelApi } from '../../../src/panel/api.ts';
 import type { Dialect } from '../../../src/panel/dialect.ts';
 import { DIALECTS } from '../../../src/panel/dialects/dialects.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { asFields, asText, valueIn } from '../../../src/panel/dialects/wire.ts';
+import { PanelApi } from '../../../src/panel/panel-api.ts';
 import { ShapeError } from '../../../src/panel/responses.ts';
 import { observed } from '../../support/stage.ts';
 import { apiOptions } from './panel-api.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PanelApi } from '../../../src/panel/api.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import { PanelApi } from '../../../src/panel/panel-api.ts';
 import { defaultApiKey } from '../../../src/simulator/simulator.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';

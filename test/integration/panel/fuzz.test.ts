@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { PanelApi } from '../../../src/panel/api.ts';
+import { PanelApi } from '../../../src/panel/panel-api.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import { describeFuzz } from '../../support/fuzz.ts';
 import { hostileText, resourcesText } from '../../support/hostile.ts';

@@ -1,5 +1,5 @@
 import type { PanelTelemetry } from '../../../src/domain/telemetry.ts';
-import type { PanelApiOptions } from '../../../src/panel/api.ts';
+import type { PanelApiOptions } from '../../../src/panel/panel-api.ts';
 import { LONGEST_WAIT_MS } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PanelApi } from '../../../src/panel/api.ts';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import { PanelApi } from '../../../src/panel/panel-api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { apiOptions, collectingTelemetry } from './panel-api.ts';
 

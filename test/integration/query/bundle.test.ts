@@ -18,7 +18,7 @@ const packagesIn = ({ moduleIds }: OutputChunk) =>
 
 beforeAll(async () => {
   const bundle = await rolldown({
-    input: { ask: sourceOf('ask.ts'), 'query-worker': sourceOf('worker.ts') },
+    input: { ask: sourceOf('ask-players.ts'), 'query-worker': sourceOf('query-worker.ts') },
     platform: 'node',
     tsconfig: 'tsconfig.json',
     ...QUERY_PACKAGES,

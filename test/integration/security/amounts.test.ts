@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FRAMES, REQUESTS } from '../../../bench/strangers/amounts.ts';
 import { type StrangerProgram, start } from '../../../bench/strangers/node.ts';
-import { HttpServer } from '../../../src/http/server.ts';
+import { HttpServer } from '../../../src/http/http-server.ts';
 import { PTERODACTYL_SOCKET } from '../../../src/panel/dialects/pterodactyl/socket-messages.ts';
 import { MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
 import { ConsoleSocket } from '../../../src/session/socket.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ExporterUnderTest, fastClock } from '../../support/exporter.ts';
 import { Answerer, LOOPBACK, MANY_FIELDS, valveInfo } from '../../support/game-answers.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OWN_CODES } from '../../../src/diagnosis/transport.ts';
+import { OWN_CODES } from '../../../src/diagnosis/transport-errors.ts';
 import { proxyFor } from '../../../src/panel/proxy.ts';
 import { ProxyPool } from '../../../src/panel/proxy-pool.ts';
 import { type Authority, type Certificate, createAuthority } from '../../support/certificates.ts';

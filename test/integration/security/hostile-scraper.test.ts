@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HttpServer } from '../../../src/http/server.ts';
+import { HttpServer } from '../../../src/http/http-server.ts';
 import type { StatusBoard } from '../../../src/status-page/data/board.ts';
 import { eventually } from '../../support/eventually.ts';
 import { collectingLogger } from '../../support/logger.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerSpec } from '../../../src/simulator/schema.ts';
+import type { ServerSpec } from '../../../src/simulator/simulator-schema.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor } from '../../support/exporter.ts';
 import { observed, simulated } from '../../support/stage.ts';

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { Simulator } from '../../../src/simulator/api.ts';
+import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 
 /** Credentials for a server's console, from the panel at one of its addresses. */
 export async function credentials(panel: Simulator, server: string, url = panel.url): Promise<Credentials> {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Simulator, SimulatorOptions } from '../../../src/simulator/api.ts';
 import {
   DEFAULT_API_KEY,
   defaultApiKey,
   startSimulator,
   UnknownServerError,
 } from '../../../src/simulator/simulator.ts';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';

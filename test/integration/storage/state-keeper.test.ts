@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KeptServer } from '../../../src/domain/kept.ts';
+import type { KeptServer } from '../../../src/domain/kept-server.ts';
 import { StateKeeper } from '../../../src/storage/state-keeper.ts';
 import { stateText } from '../../../src/storage/state-text.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { nodeLookup, type ResolveName, systemNames } from '../../../src/addresses/name-lookups.ts';
-import { readTransportError } from '../../../src/diagnosis/transport.ts';
+import { readTransportError } from '../../../src/diagnosis/transport-errors.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const ADDRESS = '203.0.113.7';

@@ -9,7 +9,7 @@ import {
   socketAddressProblem,
 } from '../../../src/addresses/socket-address.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { readTransportError } from '../../../src/diagnosis/transport.ts';
+import { readTransportError } from '../../../src/diagnosis/transport-errors.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

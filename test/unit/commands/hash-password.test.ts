@@ -8,7 +8,7 @@ import {
   userProblem,
   usersText,
 } from '../../../src/commands/hash-password.ts';
-import { parseWebConfig } from '../../../src/http/web-config/load.ts';
+import { parseWebConfig } from '../../../src/http/web-config/load-web-config.ts';
 
 const HASH = `$2b$10$${'a'.repeat(53)}`;
 const LONGEST = 'é'.repeat(36);

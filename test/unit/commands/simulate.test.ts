@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listenHosts, simulatorConfig } from '../../../src/commands/simulate.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { parseListenAddress } from '../../../src/http/listen-address.ts';
-import type { ServerInfo, Simulator } from '../../../src/simulator/api.ts';
+import type { ServerInfo, Simulator } from '../../../src/simulator/simulator-interface.ts';
 
 const server = {
   uuid: '1a7ce997-259b-452e-8b4e-cecc464142ca',

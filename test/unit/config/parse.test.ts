@@ -6,7 +6,7 @@ import { parseConfig } from '../../../src/config/parse.ts';
 import { Secret } from '../../../src/text/secrets.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
 import { mostSimilar } from '../../../src/yaml/most-similar.ts';
-import type { SchemaNode } from '../../../src/yaml/settings.ts';
+import type { SchemaNode } from '../../../src/yaml/setting-types.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';

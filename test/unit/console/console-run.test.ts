@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
 import { Screen } from '../../../src/console/screen.ts';
-import type { PanelApi } from '../../../src/panel/api.ts';
+import type { PanelApi } from '../../../src/panel/panel-api.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import type { ClientMessage } from '../../../src/panel/socket-codec.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
+import { loadConfig } from '../../../src/config/load-config.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { renderConfigReference } from '../../support/config-reference.ts';
 import { configJsonSchema } from '../../support/config-schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KeptServer } from '../../../src/domain/kept.ts';
+import type { KeptServer } from '../../../src/domain/kept-server.ts';
 import type { Snapshot } from '../../../src/domain/snapshot.ts';
 import { NO_STOPS } from '../../../src/domain/stops.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';

@@ -5,7 +5,7 @@ import type { QuerySettings } from '../../../src/domain/server.ts';
 import { sleep, untilAborted } from '../../../src/domain/waits.ts';
 import { QueryWatch } from '../../../src/fleet/query-watch.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
-import type { AskOptions } from '../../../src/query/ask.ts';
+import type { AskOptions } from '../../../src/query/ask-players.ts';
 import type { Answer, Question, Way } from '../../../src/query/query-model.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -9,7 +9,7 @@ import { PanelSurroundings } from '../../../src/fleet/panel-surroundings.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { sessionLog } from '../../../src/fleet/session-log.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
-import { TOKEN_CALLS } from '../../../src/panel/scheduler/rules.ts';
+import { TOKEN_CALLS } from '../../../src/panel/scheduler/start-rules.ts';
 import type { ClientMessage } from '../../../src/panel/socket-codec.ts';
 import { atOnce } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';

@@ -3,11 +3,11 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { FleetReading } from '../../../src/domain/reading.ts';
 import { shortId } from '../../../src/domain/server-ids.ts';
+import { Slices } from '../../../src/metrics/event-loop-slices.ts';
 import { formatValue, renderFamily, renderFleet } from '../../../src/metrics/exposition.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from '../../../src/metrics/families.ts';
 import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
 import { Scraper } from '../../../src/metrics/scrape.ts';
-import { Slices } from '../../../src/metrics/slices.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import {

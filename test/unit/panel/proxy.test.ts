@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport.ts';
+import { CodedError, OWN_CODES } from '../../../src/diagnosis/transport-errors.ts';
 import { proxyFor, proxyRefused } from '../../../src/panel/proxy.ts';
 import { printable } from '../../../src/text/printable.ts';
 import { setProxyVariables } from '../../support/proxy-variables.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { isProxy, TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
-import { TYPES } from '../../../src/query/types.ts';
+import { TYPES } from '../../../src/query/query-types.ts';
 
 /** Names of public eggs, with their types and whether they have a variable for a query port. */
 const PUBLIC = readFileSync(new URL('../../fixtures/eggs.tsv', import.meta.url), 'utf8')

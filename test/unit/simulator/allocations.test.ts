@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listedAllocations } from '../../../src/simulator/allocations.ts';
-import type { SimulatedServer } from '../../../src/simulator/server.ts';
+import type { SimulatedServer } from '../../../src/simulator/simulated-server.ts';
 
 const SERVER = { identifier: 'a950e436', node: 0, allocationSpec: {} } as const;
 

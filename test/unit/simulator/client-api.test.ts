@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ApiGate, CallTarget } from '../../../src/simulator/api-gate.ts';
 import { clientApi } from '../../../src/simulator/client-api.ts';
 import { Faults } from '../../../src/simulator/faults.ts';
 import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
-import type { ApiGate, CallTarget } from '../../../src/simulator/gate.ts';
-import type { Conflict, ServerSpec } from '../../../src/simulator/schema.ts';
-import type { SimulatedServer } from '../../../src/simulator/server.ts';
-import { initialSettings, type SettingsChange } from '../../../src/simulator/settings.ts';
+import type { SimulatedServer } from '../../../src/simulator/simulated-server.ts';
+import type { Conflict, ServerSpec } from '../../../src/simulator/simulator-schema.ts';
+import { initialSettings, type SettingsChange } from '../../../src/simulator/simulator-settings.ts';
 import { checkToken } from '../../../src/simulator/tokens.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -5,9 +5,9 @@ import { ConsoleConnection, type ConsoleHost } from '../../../src/simulator/conn
 import { Faults } from '../../../src/simulator/faults.ts';
 import { eventFrame, MAX_CLIENT_FRAME_BYTES } from '../../../src/simulator/frames.ts';
 import { Recorder } from '../../../src/simulator/recorder.ts';
-import type { SocketAction, SocketFault } from '../../../src/simulator/schema.ts';
-import { createServer, type SimulatedServer } from '../../../src/simulator/server.ts';
-import { initialSettings, type SettingsChange } from '../../../src/simulator/settings.ts';
+import { createServer, type SimulatedServer } from '../../../src/simulator/simulated-server.ts';
+import type { SocketAction, SocketFault } from '../../../src/simulator/simulator-schema.ts';
+import { initialSettings, type SettingsChange } from '../../../src/simulator/simulator-settings.ts';
 import { signToken } from '../../../src/simulator/tokens.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { CallTarget } from '../../../src/simulator/api-gate.ts';
 import { Faults } from '../../../src/simulator/faults.ts';
-import type { CallTarget } from '../../../src/simulator/gate.ts';
-import type { RestFault } from '../../../src/simulator/schema.ts';
+import type { RestFault } from '../../../src/simulator/simulator-schema.ts';
 
 const ONE = { uuid: 'one', node: 0, nodeName: undefined } as const;
 const TWO = { uuid: 'two', node: 0, nodeName: 'elsewhere' } as const;

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ConsoleConnection } from '../../../src/simulator/connection.ts';
 import { Faults } from '../../../src/simulator/faults.ts';
 import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
-import type { ServerSpec } from '../../../src/simulator/schema.ts';
-import type { SimulatedServer } from '../../../src/simulator/server.ts';
-import { initialSettings, type SettingsChange } from '../../../src/simulator/settings.ts';
+import type { SimulatedServer } from '../../../src/simulator/simulated-server.ts';
+import type { ServerSpec } from '../../../src/simulator/simulator-schema.ts';
+import { initialSettings, type SettingsChange } from '../../../src/simulator/simulator-settings.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const MIB = 1_048_576;

@@ -4,7 +4,7 @@ import type { ConsoleConnection } from '../../../src/simulator/connection.ts';
 import { Faults } from '../../../src/simulator/faults.ts';
 import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
 import { DEMO_SERVERS } from '../../../src/simulator/profiles.ts';
-import { initialSettings } from '../../../src/simulator/settings.ts';
+import { initialSettings } from '../../../src/simulator/simulator-settings.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const REPORT = ['crash detected', 'exit code', 'out of memory'];

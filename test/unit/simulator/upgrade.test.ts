@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Faults } from '../../../src/simulator/faults.ts';
 import { Recorder } from '../../../src/simulator/recorder.ts';
-import type { SocketFault } from '../../../src/simulator/schema.ts';
-import { createServer, type SimulatedServer } from '../../../src/simulator/server.ts';
-import { initialSettings, type SettingsChange } from '../../../src/simulator/settings.ts';
+import { createServer, type SimulatedServer } from '../../../src/simulator/simulated-server.ts';
+import type { SocketFault } from '../../../src/simulator/simulator-schema.ts';
+import { initialSettings, type SettingsChange } from '../../../src/simulator/simulator-settings.ts';
 import { handleUpgrade, type UpgradeHost } from '../../../src/simulator/upgrade.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KeptServer, KeptStop } from '../../../src/domain/kept.ts';
+import type { KeptServer, KeptStop } from '../../../src/domain/kept-server.ts';
 import { SERVER_STATES } from '../../../src/domain/power-states.ts';
 import { STOP_REASONS } from '../../../src/domain/stops.ts';
 import { MAX_LINE, readStateText, stateText } from '../../../src/storage/state-text.ts';

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { loadInThread } from '../../../src/config/load.ts';
+import { loadInThread } from '../../../src/config/load-config.ts';
 import { BcryptThread } from '../../../src/http/passwords.ts';
 
 it('a unit test cannot start a program', async () => {

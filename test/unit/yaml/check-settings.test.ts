@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
 import { checkSettings } from '../../../src/yaml/check-settings.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
-import { count, list, namedFile, scalar, section } from '../../../src/yaml/settings.ts';
+import { count, list, namedFile, scalar, section } from '../../../src/yaml/setting-types.ts';
 import { API_KEY_FILE } from '../../../src/yaml/text-file.ts';
 import { isTreeMap, type SettingProblem, type Tree, valueAt } from '../../../src/yaml/tree.ts';
 

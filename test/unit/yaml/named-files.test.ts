@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { checkSettings } from '../../../src/yaml/check-settings.ts';
 import { NamedFile, namesFile, withNamedFiles } from '../../../src/yaml/named-files.ts';
-import { namedFile, optional, section, settings } from '../../../src/yaml/settings.ts';
+import { namedFile, optional, section, settings } from '../../../src/yaml/setting-types.ts';
 import { API_KEY_FILE, type FileKind } from '../../../src/yaml/text-file.ts';
 
 const file = () => namesFile(z.unknown(), API_KEY_FILE);

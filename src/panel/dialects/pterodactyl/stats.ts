@@ -4,7 +4,7 @@ import { SERVER_STATES } from '../../../domain/power-states.ts';
 import { Sample } from '../../../domain/sample.ts';
 import { type Resources, ShapeError } from '../../responses.ts';
 import { asFields, type Fields, parseServerState } from '../wire.ts';
-import { attributesIn } from './responses.ts';
+import { attributesIn } from './response-decoders.ts';
 
 /**
  * A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch.

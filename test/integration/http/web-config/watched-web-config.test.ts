@@ -1,7 +1,7 @@
 import { rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { hashSync } from 'bcryptjs';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { loadWebConfig } from '../../../../src/http/web-config/load.ts';
+import { loadWebConfig } from '../../../../src/http/web-config/load-web-config.ts';
 import { LOOK_EVERY_MS, WatchedWebConfig } from '../../../../src/http/web-config/watched-web-config.ts';
 import { formatIssues } from '../../../../src/yaml/issues.ts';
 import { eventually } from '../../../support/eventually.ts';

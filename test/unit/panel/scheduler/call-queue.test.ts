@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
+import { CallLines } from '../../../../src/panel/scheduler/call-lines.ts';
 import { CallQueue, type Job } from '../../../../src/panel/scheduler/call-queue.ts';
-import { Lines } from '../../../../src/panel/scheduler/lines.ts';
 import { SlidingWindow, WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -15,7 +15,7 @@ function queue() {
   const limit = { limitPerMinute: 4, pausedUntil: () => 0, isPaused: () => false };
   const calls = new CallQueue({
     clock,
-    lines: new Lines<Job>(),
+    lines: new CallLines<Job>(),
     limit: () => ({ ...limit, opensAt: state.opensAt }),
     traffic: (isShort) => {
       state.isShort = isShort;

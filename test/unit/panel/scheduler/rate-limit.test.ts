@@ -4,7 +4,7 @@ import { CALAGOPUS } from '../../../../src/panel/dialects/calagopus.ts';
 import { type PinnedRate, RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { NO_SERVER, PATHS, type Path } from '../../../../src/panel/subjects.ts';
-import { FAR_ENDS } from '../../../../src/simulator/far-ends.ts';
+import { FAR_ENDS } from '../../../../src/simulator/panel-behavior.ts';
 import { countCall, type RateWindow } from '../../../../src/simulator/rate-window.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

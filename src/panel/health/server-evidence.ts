@@ -1,0 +1,124 @@
+/** What a server's last outcome on one channel proves about path, node, consoles and panel. */
+
+import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/signs.ts';
+import { NEVER } from '../../domain/time.ts';
+import { nodePolls, nodeSockets, type Path, pathSubject, type Subject } from '../subjects.ts';
+import { type Evidence, type Key, makeEvidence, type NextEvidence, REFUSALS } from './evidence-group.ts';
+import type { Outcome } from './outcome.ts';
+import { STREAMS, type Tallies } from './tallies.ts';
+import type { Tally } from './tally.ts';
+
+/** Where evidence is counted, and which failures prove nothing. */
+export interface Facts {
+  readonly tallies: Tallies;
+  /** Failures of calls that started until then aren't the panel's. */
+  readonly provenAt: number;
+  /** Failures on the path until then are explained by a larger outage. */
+  explainedUntil(path: Path): number;
+}
+
+/** Nothing has ended there yet. */
+const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
+
+/** The evidence of one server on one channel; each change replaces what was counted before. */
+export class ServerEvidence {
+  readonly #facts: Facts;
+  #ofPath: Evidence | undefined;
+  #ofNode: Evidence | undefined;
+  #ofConsoles: Evidence | undefined;
+  #ofPanel: Evidence | undefined;
+
+  constructor(facts: Facts) {
+    this.#facts = facts;
+  }
+
+  /** The last call on the path; undefined if it is forgotten, or there was none. */
+  call(path: Path, node: string | undefined, found: Outcome | undefined): void {
+    const { tallies, provenAt } = this.#facts;
+    const isExplained = found?.problem !== undefined && found.at <= this.#facts.explainedUntil(path);
+    const last = isExplained && found.signs.path === 'fails' ? undefined : found;
+    const ofPath = tallies.of(pathSubject(path));
+    const isRefusal =
+      last?.problem !== undefined && last.signs.path === 'works' && last.signs.node === undefined;
+    const key = isRefusal ? REFUSALS : node;
+    this.#ofPath = this.#put(this.#ofPath, proof(ofPath, last, 'path', key, this.#ofPath));
+    this.#node(path === 'resources' ? node : undefined, nodePolls, last);
+    if (path === 'websocket') {
+      const consoles = tallies.of('consoles');
+      const cause = last?.problem?.cause;
+      this.#ofConsoles = this.#put(
+        this.#ofConsoles,
+        proof(consoles, last, 'console', cause, this.#ofConsoles),
+      );
+    }
+    const mayBePanels =
+      !isExplained &&
+      last?.problem !== undefined &&
+      last.signs.panel === 'fails' &&
+      last.startedAt > provenAt;
+    if (!mayBePanels && this.#ofPanel === undefined) return;
+    const group = tallies.of('panel').group(path);
+    this.#ofPanel = this.#put(
+      this.#ofPanel,
+      mayBePanels ? { group, outcome: last, proves: 'fails', isCounted: true } : undefined,
+    );
+  }
+
+  /** The last attempt to stream; `granted` is given if it proves that the console was granted. */
+  socket(node: string | undefined, last: Outcome | undefined, granted: Outcome | undefined): void {
+    this.#node(node, nodeSockets, last);
+    if (granted === undefined && this.#ofConsoles === undefined) return;
+    const group = this.#facts.tallies.of('consoles').group(STREAMS);
+    this.#ofConsoles = this.#put(
+      this.#ofConsoles,
+      granted && { group, outcome: granted, proves: 'works', isCounted: false },
+    );
+  }
+
+  /** The server is no longer asked there. */
+  withdraw(): void {
+    for (const evidence of [this.#ofPath, this.#ofNode, this.#ofConsoles, this.#ofPanel])
+      if (evidence !== undefined) this.#facts.tallies.take(evidence);
+  }
+
+  #node(node: string | undefined, subject: (node: string) => Subject, last: Outcome | undefined): void {
+    let tally = this.#ofNode?.group.tally;
+    if (node === undefined) tally = undefined;
+    else if (tally?.node !== node) tally = this.#facts.tallies.of(subject(node));
+    this.#ofNode = this.#put(
+      this.#ofNode,
+      tally && proof(tally, last, 'node', last?.signs.node, this.#ofNode),
+    );
+  }
+
+  /** Replaces evidence, or takes it out. */
+  #put(before: Evidence | undefined, next: NextEvidence | undefined): Evidence | undefined {
+    if (before === undefined) {
+      const evidence = next && makeEvidence(next);
+      if (evidence !== undefined) this.#facts.tallies.put(evidence);
+      return evidence;
+    }
+    if (next !== undefined) this.#facts.tallies.change(before, next);
+    else this.#facts.tallies.take(before);
+    return next && before;
+  }
+}
+
+/** Evidence of the outcome about a subject, in the group with this key. */
+function proof(
+  tally: Tally,
+  last: Outcome | undefined,
+  of: keyof Signs,
+  key: Key,
+  before: Evidence | undefined,
+): NextEvidence {
+  const outcome = last ?? NO_OUTCOME;
+  const { problem, signs } = outcome;
+  const sign = signs[of];
+  const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
+  // A failure that the path may cause isn't a reason of the server's own.
+  const isCounted = !isBlocked || signs.path === 'fails';
+  const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
+  const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;
+  return { group: tally.group(key, before?.group), outcome, proves, isCounted };
+}

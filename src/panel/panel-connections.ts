@@ -1,0 +1,208 @@
+/** The connections to a panel, over which it is sent GET requests. */
+import type { LookupFunction } from 'node:net';
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
+import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
+import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
+import type { Clock } from '../domain/time.ts';
+import { MIB } from '../domain/units.ts';
+import { bounded, untilAborted } from '../domain/waits.ts';
+import { inTime } from './connect-timeout.ts';
+import { type Proxy, proxyFor, proxyRefused } from './proxy.ts';
+import { PROXY_PART, ProxyPool } from './proxy-pool.ts';
+import type { RateHeaders } from './rate-headers.ts';
+
+/** TLS settings for the panel; certificates and keys are PEM text. */
+export interface PanelTls {
+  /** CA certificates in place of the public ones. */
+  readonly ca?: string;
+  readonly insecureSkipVerify?: boolean;
+  readonly cert?: string;
+  readonly key?: string;
+  /** The name that the panel's certificate must carry, if it differs from the one in the URL. */
+  readonly serverName?: string;
+}
+
+/** The settings of the connections to one panel. */
+export interface ConnectionOptions {
+  readonly baseUrl: string;
+  /** The timeout of a whole call, from the first name lookup to the last byte. */
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly clock: Clock;
+  readonly tls?: PanelTls;
+  /** If absent, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except to a panel on loopback. */
+  readonly proxyUrl?: string;
+  /** Resolves the name of the panel or its proxy; `dns.lookup` by default. */
+  readonly lookup?: LookupFunction;
+}
+
+/** The largest body that any endpoint may send. */
+export const MAX_BODY_BYTES = 4 * MIB;
+
+/** The connections to one panel, direct or through a proxy, opened by the first call. */
+export class Connections {
+  readonly requestTimeoutMs: number;
+  readonly #proxy: Proxy | undefined;
+  readonly #dispatcher: Dispatcher;
+
+  /** @throws CodedError if the proxy's address is invalid */
+  constructor(options: ConnectionOptions) {
+    this.requestTimeoutMs = options.requestTimeoutMs;
+    this.#proxy = proxyFor(options.baseUrl, options.proxyUrl);
+    this.#dispatcher = createDispatcher(options, this.#proxy);
+  }
+
+  get isProxied(): boolean {
+    return this.#proxy !== undefined;
+  }
+
+  /**
+   * The response to one GET request. Rejects with the signal's reason when it aborts, or with the
+   * transport's error.
+   */
+  async exchange(request: Exchange): Promise<Reply> {
+    request.signal.throwIfAborted();
+    const late = () => new CodedError(OWN_CODES.deadline, 'the deadline passed');
+    // undici checks the signal only once it is connected, so a hanging connect is abandoned here.
+    return bounded(request, this.requestTimeoutMs, late, (signal) =>
+      untilAborted(send(this.#dispatcher, request, signal), signal),
+    ).catch((error: Error) => {
+      // undici's error for a proxy that refuses a plain request has no code of its own.
+      const isRefused = error instanceof errors.InvalidArgumentError && error.message.includes('(407)');
+      throw this.#proxy && isRefused ? proxyRefused(this.#proxy, request.origin, 407) : error;
+    });
+  }
+
+  /** Closes them once the requests in progress have ended. */
+  async drain(): Promise<void> {
+    await this.#dispatcher.close();
+  }
+
+  /** Closes them at once; requests in progress are rejected. */
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+}
+
+function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined): Dispatcher {
+  const { baseUrl, clock, connectTimeoutMs, lookup, tls } = options;
+  const common = {
+    // No limit here: the scheduler decides how many calls are in flight.
+    connections: null,
+    // undici would use the machine's time: `exchange` has the deadline.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: MAX_BODY_BYTES,
+  };
+  const connect = {
+    ...withContext({ ca: tls?.ca }),
+    rejectUnauthorized: tls?.insecureSkipVerify !== true,
+    timeout: 0,
+    lookup,
+  };
+  const { cert, key, serverName: servername } = tls ?? {};
+  const panel = { ...connect, ...withContext({ ca: tls?.ca, cert, key }), servername };
+  const open = (to: string | URL, connector: buildConnector.connector) =>
+    new Pool(to, { ...common, connect: keepingFirstError(inTime(connector, clock, connectTimeoutMs)) });
+  if (proxy === undefined) return open(new URL(baseUrl).origin, buildConnector(panel));
+  return new ProxyAgent({
+    uri: proxy.origin,
+    headers: proxy.headers,
+    requestTls: panel,
+    proxyTls: connect,
+    // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
+    proxyTunnel: false,
+    clientFactory: () =>
+      new ProxyPool(proxy, { clock, connect: { ...connect, timeout: connectTimeoutMs * PROXY_PART } }),
+    factory: (to, { connect }: { connect: buildConnector.connector }) => open(to, connect),
+  });
+}
+
+/**
+ * What all connections share: a context of its own would cost each a quarter of a millisecond, and
+ * as much when it is collected.
+ */
+function withContext(material: SecureContextOptions) {
+  let secureContext: SecureContext | undefined;
+  try {
+    secureContext = createSecureContext(material);
+  } catch {
+    // Each connection tries again, and tells why it fails.
+  }
+  return { ...material, secureContext };
+}
+
+// A panel that misses the client certificate reports this after the handshake, and closes the
+// connection. undici receives both errors, and would report only the second.
+function keepingFirstError(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) =>
+    connect(target, (...result) => {
+      const [, socket] = result;
+      socket?.once('error', (error) => socket.destroy(error));
+      callback(...result);
+    });
+}
+
+/** One GET request. */
+export interface Exchange {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** A response with its body as text; an error's body may be truncated. */
+export interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly contentEncoding: string;
+  readonly location?: string;
+  /** Whether Cloudflare sent a challenge page. */
+  readonly isChallenge?: boolean;
+  readonly rate: RateHeaders;
+  readonly text: string;
+}
+
+/** The most that is read of an error page. */
+const MAX_ERROR_BYTES = 65_536;
+
+async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSignal): Promise<Reply> {
+  const { origin, path, headers } = request;
+  const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal });
+  const header = (name: string) => [response.headers[name]].flat()[0];
+  const isSuccess = response.statusCode >= 200 && response.statusCode < 300;
+  const texts: string[] = [];
+  const reading = readInto(texts, response.body, isSuccess ? request.maxBytes : MAX_ERROR_BYTES);
+  // The status is known, so a failure to read an error's body only shortens its message.
+  await (isSuccess ? reading : reading.catch(() => undefined));
+  return {
+    status: response.statusCode,
+    contentType: header('content-type') ?? '',
+    contentEncoding: header('content-encoding') ?? '',
+    location: header('location'),
+    isChallenge: header('cf-mitigated') === 'challenge',
+    rate: {
+      limit: header('x-ratelimit-limit'),
+      remaining: header('x-ratelimit-remaining'),
+      retryAfter: header('retry-after'),
+      reset: header('x-ratelimit-reset'),
+      date: header('date'),
+    },
+    text: texts.join(''),
+  };
+}
+
+/** Decodes the body as it arrives: all of it at once would block the event loop. */
+async function readInto(texts: string[], body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
+  const decoder = new TextDecoder();
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    texts.push(decoder.decode(chunk, { stream: true }));
+    if (length > maxBytes)
+      throw new CodedError(OWN_CODES.oversize, `the response is longer than ${maxBytes} bytes`);
+  }
+  texts.push(decoder.decode());
+}

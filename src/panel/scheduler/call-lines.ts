@@ -1,0 +1,306 @@
+/**
+ * Waiting calls, in lines of calls to which the same rules apply, so that a change examines only
+ * the first calls of few lines.
+ */
+import { type Rank, Ranking } from '../ranking.ts';
+import { type Call, isCanary, isConnect } from './call.ts';
+import { Gates, OPEN } from './gates.ts';
+import type { Gate, Start } from './start-rules.ts';
+
+/** A call that waits. */
+export interface Waiting<Job> {
+  readonly call: Call;
+  readonly id: string;
+  readonly job: Job;
+  /** Of calls with the same deadline, the one that waits longer goes first. */
+  readonly order: number;
+  /** As it was when the call joined its line. */
+  urgency: number;
+}
+
+/** A call that waits, and where. */
+interface Placed<Job> extends Waiting<Job> {
+  /** Undefined while a rule of its own server holds it. */
+  line: Line<Job> | undefined;
+}
+
+/**
+ * The most lines examined at once. When a gate opens, thousands of nodes may have a line there that
+ * another rule holds.
+ */
+const LOOKS = 256;
+
+/** Calls of one path, node and kind, by deadline. */
+interface Line<Job> {
+  readonly key: string;
+  readonly node: string | undefined;
+  readonly isOfConnects: boolean;
+  readonly calls: Ranking<Placed<Job>>;
+  /**
+   * The name of its gate; `open` if no rule is known to hold it, `node` if only its node's lines
+   * are held.
+   */
+  place: string;
+  /** When a line that is held at its node may start. */
+  heldUntil: number;
+}
+
+/**
+ * Decides which waiting call starts next. If the first call of a line may not start, the line moves
+ * to the gate of the rule that holds it, and stays there until that gate opens.
+ */
+export class CallLines<Job> {
+  readonly #waiting = new Map<string, Placed<Job>>();
+  readonly #lines = new Map<string, Line<Job>>();
+  readonly #byNode = new Map<string, Set<Line<Job>>>();
+  /** The waiting calls by their servers; there are few of one, and a set for each costs memory. */
+  readonly #byServer = new Map<string, readonly Placed<Job>[]>();
+  readonly #gates = new Gates<Line<Job>>();
+  readonly #heldAtNode = new Ranking<Line<Job>>();
+  /** Calls that a rule of their own server holds, by the time at which it lets them start. */
+  readonly #asleep = new Ranking<Placed<Job>>();
+  readonly #isRetry: (call: Call) => boolean;
+  #order = 0;
+  /** The present time while lines are left to examine, otherwise infinite. */
+  #goesOnAt = Number.POSITIVE_INFINITY;
+
+  /** `isRetry` tells calls that probably fail again from others of their path and node. */
+  constructor(isRetry: (call: Call) => boolean = (call) => call.isRetry?.() === true) {
+    this.#isRetry = isRetry;
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  /** Waiting calls that nothing but the rate holds. */
+  get backlog(): number {
+    return this.#gates.backlog;
+  }
+
+  /** Connects in the backlog. */
+  get connects(): number {
+    return this.#gates.connects;
+  }
+
+  add(id: string, call: Call, job: Job): void {
+    this.#order += 1;
+    const waiting = { call, id, job, order: this.#order, urgency: judgeUrgency(call), line: undefined };
+    this.#waiting.set(id, waiting);
+    this.#byServer.set(call.server, [...this.#of(call.server), waiting]);
+    this.#join(waiting);
+  }
+
+  /** Takes the call out, if it still waits. */
+  delete(id: string): void {
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    this.#leave(waiting);
+    this.#waiting.delete(id);
+    const { server } = waiting.call;
+    const others = this.#of(server).filter((other) => other !== waiting);
+    if (others.length > 0) this.#byServer.set(server, others);
+    else this.#byServer.delete(server);
+  }
+
+  /** Has this server calls that wait? */
+  hasCallsOf(server: string): boolean {
+    return this.#byServer.has(server);
+  }
+
+  /**
+   * Puts the server's calls into their current lines, because its node, their purpose or a rule of
+   * its own has changed.
+   */
+  serverChanged(server: string): void {
+    for (const waiting of this.#of(server)) this.#move(waiting);
+  }
+
+  /** Opens this gate, because the reason for which it is closed has changed. */
+  opened(name: Gate): void {
+    this.#gates.open(name);
+  }
+
+  /** Opens all gates, because the reason for which any is closed may have changed. */
+  gatesOpened(): void {
+    this.#gates.openAll();
+  }
+
+  /** Opens all gates, and wakes all calls that a rule of their own server holds. */
+  allOpened(): void {
+    this.gatesOpened();
+    for (const waiting of this.#asleep.takeUpTo(Number.POSITIVE_INFINITY)) this.#join(waiting);
+  }
+
+  /** Opens the lines of this node, because the reason for which they are held has changed. */
+  nodeChanged(node: string | undefined): void {
+    for (const line of this.#byNode.get(node ?? '') ?? []) if (line.place !== OPEN) this.#moveTo(line, OPEN);
+  }
+
+  /**
+   * The first call that may start according to `startOf`. Undefined if there is none, or if
+   * `nextAt` is now.
+   */
+  next(
+    now: number,
+    mayStart: (call: Call) => boolean,
+    startOf: (call: Call) => Start,
+  ): Waiting<Job> | undefined {
+    this.#passTime(now);
+    this.#goesOnAt = Number.POSITIVE_INFINITY;
+    let looks = 0;
+    for (let line = this.#gates.first; line !== undefined; line = this.#gates.first) {
+      if (looks === LOOKS) {
+        this.#goesOnAt = now;
+        return undefined;
+      }
+      looks += 1;
+      const first = line.calls.first;
+      if (first === undefined) throw new Error('a line has a first call');
+      // Canaries go first: if this call isn't one, none waits.
+      if (!mayStart(first.call)) return undefined;
+      // The call's node became known while it waited, so it belongs in a line of that node.
+      if (nodeOfLine(first.call) !== line.node) {
+        this.#move(first);
+        continue;
+      }
+      const start = startOf(first.call);
+      if (start.at <= now) return first;
+      this.#hold(first, line, start);
+    }
+    return undefined;
+  }
+
+  /**
+   * The next time at which a call may start; now if not all lines were examined, infinite if only a
+   * change helps.
+   */
+  get nextAt(): number {
+    return Math.min(this.#goesOnAt, this.#gates.opensAt, this.#heldAtNode.lowest, this.#asleep.lowest);
+  }
+
+  #passTime(now: number): void {
+    this.#gates.openDue(now);
+    for (const line of this.#heldAtNode.takeUpTo(now)) this.#moveTo(line, OPEN);
+    for (const waiting of this.#asleep.takeUpTo(now)) this.#join(waiting);
+  }
+
+  #hold(waiting: Placed<Job>, line: Line<Job>, { at, gate }: Start): void {
+    if (gate === 'server') {
+      this.#leave(waiting);
+      if (Number.isFinite(at)) this.#asleep.put(waiting, at);
+      return;
+    }
+    if (gate === 'node') {
+      line.heldUntil = at;
+      this.#moveTo(line, 'node');
+      return;
+    }
+    this.#moveTo(line, gate);
+    this.#gates.close(gate, at);
+  }
+
+  #of(server: string): readonly Placed<Job>[] {
+    return this.#byServer.get(server) ?? [];
+  }
+
+  #move(waiting: Placed<Job>): void {
+    this.#leave(waiting);
+    this.#join(waiting);
+  }
+
+  #join(waiting: Placed<Job>): void {
+    waiting.urgency = judgeUrgency(waiting.call);
+    const line = this.#lineOf(waiting.call);
+    waiting.line = line;
+    line.calls.put(waiting, ...makeRank(waiting));
+    this.#firstChanged(line);
+    this.#count(line, 1);
+  }
+
+  /** Takes the call out of its line, or out of the sleeping calls. */
+  #leave(waiting: Placed<Job>): void {
+    const { line } = waiting;
+    this.#asleep.delete(waiting);
+    if (line === undefined) return;
+    waiting.line = undefined;
+    line.calls.delete(waiting);
+    this.#count(line, -1);
+    if (line.calls.size > 0) this.#firstChanged(line);
+    else this.#end(line);
+  }
+
+  #lineOf(call: Call): Line<Job> {
+    const node = nodeOfLine(call);
+    const isRetry = this.#isRetry(call);
+    const key = lineKey(call, node, isRetry);
+    let line = this.#lines.get(key);
+    if (line !== undefined) return line;
+    const calls = new Ranking<Placed<Job>>();
+    const isOfConnects = isConnect(call) && !isRetry && call.tries() === undefined;
+    line = { key, node, isOfConnects, calls, place: OPEN, heldUntil: 0 };
+    this.#lines.set(key, line);
+    const ofNode = this.#byNode.get(node ?? '') ?? new Set();
+    this.#byNode.set(node ?? '', ofNode.add(line));
+    return line;
+  }
+
+  #end(line: Line<Job>): void {
+    this.#takeFrom(line);
+    this.#lines.delete(line.key);
+    const ofNode = this.#byNode.get(line.node ?? '');
+    ofNode?.delete(line);
+    if (ofNode?.size === 0) this.#byNode.delete(line.node ?? '');
+  }
+
+  /** The line's first call has changed. */
+  #firstChanged(line: Line<Job>): void {
+    if (line.place !== 'node') this.#gates.put(line, line.place);
+  }
+
+  #moveTo(line: Line<Job>, place: string): void {
+    if (line.place !== place) {
+      this.#count(line, -line.calls.size);
+      this.#takeFrom(line);
+      line.place = place;
+      if (place !== 'node') this.#gates.put(line, place);
+      this.#count(line, line.calls.size);
+    }
+    if (place !== 'node') return;
+    if (Number.isFinite(line.heldUntil)) this.#heldAtNode.put(line, line.heldUntil);
+    else this.#heldAtNode.delete(line);
+  }
+
+  #takeFrom(line: Line<Job>): void {
+    this.#heldAtNode.delete(line);
+    this.#gates.delete(line, line.place);
+  }
+
+  /** Counts calls that joined the line at its place, or left it if negative. */
+  #count({ place, isOfConnects }: Line<Job>, calls: number): void {
+    this.#gates.count(place, calls, isOfConnects ? calls : 0);
+  }
+}
+
+/** The node of a call on a path whose calls are held by their node. */
+function nodeOfLine({ path, node }: Call): string | undefined {
+  return path === 'websocket' || path === 'resources' ? node() : undefined;
+}
+
+function lineKey({ path, tries, isRenewal }: Call, node: string | undefined, isRetry: boolean): string {
+  const subject = tries();
+  const kind =
+    subject !== undefined ? `tries ${subject}` : `${isRenewal ? 'renews' : ''} ${isRetry ? 'again' : ''}`;
+  return JSON.stringify([path, kind, node]);
+}
+
+/** Canaries go before trials, and trials before all deadlines. */
+function judgeUrgency(call: Call): number {
+  if (isCanary(call)) return 0;
+  return call.tries() === undefined ? 2 : 1;
+}
+
+/** The most urgent first, then by deadline, then by how long they wait. */
+function makeRank({ urgency, call, order }: Waiting<unknown>): Rank {
+  return [urgency, call.deadline, order];
+}

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { isScraped, Slices, type WalkKind } from '../../../src/metrics/event-loop-slices.ts';
+import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
+
+/** A walk of this many steps; `taken` counts those so far. */
+class Steps {
+  taken = 0;
+  readonly #count: number;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  *blocks(): Generator<string, void, void> {
+    for (; this.taken < this.#count; this.taken += 1) yield 'step';
+  }
+}
+
+/** Each look at the clock takes a millisecond. */
+function slicesOfSteps(): Slices {
+  let elapsedMs = 0;
+  return new Slices(() => (elapsedMs += 1));
+}
+
+test.each<[WalkKind, number]>([
+  ['scrape', 5],
+  ['view', 2],
+])(
+  'a %s yields to the event loop every %d milliseconds, however few steps that is',
+  async (kind, sliceMs) => {
+    let turns = 0;
+    let isRunning = true;
+    const turn = () => {
+      turns += 1;
+      if (isRunning) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await walked(new Steps(40), kind, slicesOfSteps());
+    isRunning = false;
+    expect(turns).toBeGreaterThanOrEqual(40 / sliceMs);
+  },
+);
+
+test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
+  ['a scrape takes twice as long as other work took', 'scrape', 6, 12],
+  ['a scrape and other work take 40 ms together', 'scrape', 18, 22],
+  ['a scrape takes 15 ms after a longer turn', 'scrape', 80, 15],
+  ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
+  ['a view takes 2 ms, whatever else works', 'view', 80, 2],
+])('%s', async (_what, kind, restMs, sliceMs) => {
+  let now = 0;
+  const walk = new Slices(() => now).begin(kind);
+  now = 5;
+  const rest = walk.pause();
+  expect(rest).toBeInstanceOf(Promise);
+  now += restMs;
+  await rest;
+  now += sliceMs - 1;
+  expect(walk.pause()).toBeUndefined();
+  now += 1;
+  expect(walk.pause()).toBeInstanceOf(Promise);
+});
+
+test('views rest while a scrape is rendered, and go on then', async () => {
+  const slices = slicesOfSteps();
+  const scrape = new Steps(500);
+  const views = [new Steps(500), new Steps(500)];
+  const ends = views.map((view) => walked(view, 'view', slices));
+  await walked(scrape, 'scrape', slices);
+  // A busy machine may take so long for the scrape that they get a few slices.
+  for (const { taken } of views) expect(taken).toBeLessThan(100);
+  await Promise.all(ends);
+  expect(views.map(({ taken }) => taken)).toEqual([500, 500]);
+});
+
+test('a scrape is seen while it is rendered, and no view is', async () => {
+  const seen: boolean[] = [];
+  const blocks = function* () {
+    seen.push(isScraped());
+    yield 'step';
+  };
+  for (const kind of ['scrape', 'view'] as const) await renderBody(blocks(), 'identity', kind);
+  expect(seen).toEqual([true, false]);
+  expect(isScraped()).toBe(false);
+});
+
+test('a scrape lasts until its last piece is compressed', async () => {
+  const blocks = Array.from({ length: 40 }, (_, i) => `${i}`.repeat(50_000));
+  const isDone = renderBody(blocks, 'gzip', 'scrape').then(() => true);
+  const seen: boolean[] = [];
+  while (!(await Promise.race([isDone, nextTurn()]))) seen.push(isScraped());
+  expect(new Set(seen)).toEqual(new Set([true]));
+  expect(isScraped()).toBe(false);
+});
+
+test('a scrape that fails holds up no view', async () => {
+  const failing = function* (): Generator<string, void, void> {
+    yield 'step';
+    throw new Error('a bug');
+  };
+  await expect(renderBody(failing(), 'gzip', 'scrape')).rejects.toThrow('a bug');
+  expect(isScraped()).toBe(false);
+});
+
+function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}
+
+/** Resolves at the end of a walk of these steps. */
+async function walked(steps: Steps, kind: WalkKind, slices: Slices): Promise<void> {
+  const walk = slices.begin(kind);
+  for await (const _ of encodeChunks(steps.blocks(), walk));
+  walk.end();
+}
