@@ -13,11 +13,13 @@ export type WalkKind = 'scrape' | 'view';
 const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 
 /**
- * While other work keeps the event loop busy, as when all sockets reconnect, a scrape takes twice
- * as much time as that work, as long as a turn of the loop with both takes at most 40 ms. It may
- * take 15 ms in any turn, because otherwise it would get less the busier the loop is.
+ * While other work keeps the event loop busy, as when all sockets reconnect, a scrape takes up to
+ * eight times as much time as that work, as long as a turn of the loop with both takes at most
+ * 30 ms. It may take 15 ms in any turn, because otherwise it would get less the busier the loop is.
+ * A collection of garbage may add 20 ms to a turn.
  */
-const LONGEST_TURN_MS = 40;
+const SCRAPE_SHARE = 8;
+const LONGEST_TURN_MS = 30;
 const LARGE_SLICE_MS = 15;
 
 /**
@@ -61,9 +63,8 @@ export class Slices {
       await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
       const at = this.#now();
       const otherMs = at - restedAt;
-      const fairMs =
-        kind === 'scrape' ? Math.min(2 * otherMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs)) : 0;
-      endsAt = at + Math.max(SLICE_MS[kind], fairMs);
+      const fairMs = Math.min(SCRAPE_SHARE * otherMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs));
+      endsAt = at + (kind === 'scrape' ? Math.max(SLICE_MS.scrape, fairMs) : SLICE_MS[kind]);
     };
     return {
       pause: () => (this.#now() < endsAt ? undefined : rest()),

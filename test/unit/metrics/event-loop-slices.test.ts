@@ -35,15 +35,17 @@ test.each<[WalkKind, number]>([
       if (isRunning) setImmediate(turn);
     };
     setImmediate(turn);
-    await walked(new Steps(40), kind, slicesOfSteps());
+    const steps = new Steps(50);
+    // Each step takes a millisecond, and nothing else takes any.
+    await walked(steps, kind, new Slices(() => steps.taken));
     isRunning = false;
     expect(turns).toBeGreaterThanOrEqual(40 / sliceMs);
   },
 );
 
 test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
-  ['a scrape takes twice as long as other work took', 'scrape', 6, 12],
-  ['a scrape and other work take 40 ms together', 'scrape', 18, 22],
+  ['a scrape takes eight times as long as other work took', 'scrape', 2, 16],
+  ['a scrape and other work take 30 ms together', 'scrape', 10, 20],
   ['a scrape takes 15 ms after a longer turn', 'scrape', 80, 15],
   ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
   ['a view takes 2 ms, whatever else works', 'view', 80, 2],
