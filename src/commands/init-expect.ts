@@ -13,7 +13,7 @@ const MOST_CHOSEN = 200;
 const ALWAYS = 'Which servers should always run?';
 
 interface ExpectSources<Listed extends Server> {
-  readonly asker: Asker | undefined;
+  readonly asker: Pick<Asker, 'select' | 'choose'> | undefined;
   /** How many servers can be asked for their state without exceeding the panel's rate limit. */
   readonly mostAsked: number;
   /** The state of a server; rejects if it can't be read. */

@@ -1,0 +1,57 @@
+// The configuration that `init` writes.
+
+import { stringify } from 'yaml';
+import type { PanelConfig } from '../config/config.ts';
+import { isClearText } from '../config/panel-url.ts';
+import { parseConfig } from '../config/parse.ts';
+import type { Secret } from '../text/secrets.ts';
+import { formatIssues } from '../yaml/issues.ts';
+import { CommandFailure } from './command-failure.ts';
+
+/** Its panel, as the user described it. */
+export interface NewPanel {
+  readonly url: string;
+  /** By default, the host of the URL. */
+  readonly name?: string | undefined;
+  readonly keyFile: string;
+}
+
+/** Its text; a setting of `discover` may have indented lines below it. */
+export function configText({ url, name, keyFile }: NewPanel, discover: readonly string[]): string {
+  return `# All settings: docs/configuration.md and config.example.yaml. After a change, run check and doctor.
+panels:
+  - name: ${scalar(name ?? new URL(url).host)}
+    url: ${scalar(url)}
+    api_key_file: ${scalar(keyFile)}
+${isClearText(url) ? '    allow_insecure: true\n' : ''}    # Discovers every server that the key's account can access. To choose: include, exclude, expect.
+    discover:${discoverText(discover)}
+`;
+}
+
+/** In one line, if each setting has one. */
+function discoverText(settings: readonly string[]): string {
+  if (settings.length === 0) return ' true';
+  const isNested = settings.some((line) => line.startsWith(' '));
+  if (isNested) return settings.map((line) => `\n      ${line}`).join('');
+  return ` { ${settings.join(', ')} }`;
+}
+
+function scalar(text: string): string {
+  // A function, because in a replacement text `$$` means `$`.
+  return stringify(
+    text.replaceAll('${', () => '$${'),
+    { lineWidth: 0 },
+  ).trim();
+}
+
+/**
+ * The panel as the exporter will read it from the configuration in this file. Throws a
+ * CommandFailure if a setting is invalid.
+ */
+export async function readPanel(panel: NewPanel, key: Secret, file: string): Promise<PanelConfig> {
+  const { config, issues } = await parseConfig(configText(panel, []), file, {});
+  if (config === undefined) throw new CommandFailure(formatIssues(issues));
+  const [read] = config.panels;
+  if (read === undefined) throw new Error('the generated configuration has no panel');
+  return { ...read, apiKey: key };
+}

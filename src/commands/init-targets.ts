@@ -1,0 +1,69 @@
+// The places to which `init` writes, as its flags choose them.
+
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { CommandFailure } from './command-failure.ts';
+import { type Asker, STOPPED } from './init-answers.ts';
+import { existsMessage, makePrivate, realPath, requireDirectories, writePrivately } from './init-files.ts';
+
+/** The flags that choose them. */
+export interface TargetFlags {
+  readonly config: string;
+  readonly saveKeyTo?: string;
+  readonly keyFile?: string;
+  readonly force?: boolean;
+}
+
+/** A configuration file with the key file that it names; paths are displayed as they were typed. */
+export class Targets {
+  readonly config: string;
+  readonly key: string;
+  /** The key comes from the key file, which therefore isn't written. */
+  readonly #keepsKey: boolean;
+
+  constructor({ config, saveKeyTo, keyFile }: TargetFlags) {
+    this.config = config;
+    this.key = saveKeyTo ?? join(dirname(config), 'panel-key');
+    this.#keepsKey = keyFile !== undefined && keyFile !== '-' && realPath(keyFile) === realPath(this.key);
+  }
+
+  /** What is wrong with the flags, or undefined. */
+  get problem(): string | undefined {
+    if (realPath(this.config) !== realPath(this.key)) return undefined;
+    return `expected different files for the configuration and the key, got ${this.config} for --config and ${this.key} for --save-key-to`;
+  }
+
+  /** The files that are written. */
+  get written(): readonly string[] {
+    return this.#keepsKey ? [this.config] : [this.config, this.key];
+  }
+
+  /** The key file as the configuration names it. */
+  get keyInConfig(): string {
+    const near = relative(resolve(dirname(this.config)), resolve(this.key));
+    return near.startsWith('..') || isAbsolute(near) ? resolve(this.key) : near;
+  }
+
+  /**
+   * Whether existing files may be overwritten. Throws a CommandFailure if a file exists that must
+   * not be overwritten, or if a directory doesn't exist.
+   */
+  async mayReplace(force: boolean, asker: Pick<Asker, 'confirms'> | undefined): Promise<boolean> {
+    requireDirectories([this.config, this.key]);
+    const taken = this.written.filter((path) => existsSync(path));
+    if (taken.length === 0 || force) return force;
+    if (asker === undefined) throw new CommandFailure(existsMessage(taken));
+    const question = `${taken.join(' and ')} ${taken.length === 1 ? 'exists' : 'exist'}. Overwrite?`;
+    if (await asker.confirms(question)) return true;
+    throw new CommandFailure(STOPPED);
+  }
+
+  /** Writes both, or neither; throws a CommandFailure. */
+  write(text: string, key: string, replaces: boolean): void {
+    const config = { path: this.config, text };
+    if (this.#keepsKey) makePrivate(this.key);
+    // The key comes first, so that a configuration never exists without it.
+    const files = this.#keepsKey ? [config] : [{ path: this.key, text: `${key}\n` }, config];
+    writePrivately(files, replaces);
+  }
+}
