@@ -1,55 +1,22 @@
-// A node's side of a console WebSocket: authentication, events, limits and faults.
+// A console WebSocket from its node's side.
 
-import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/time.ts';
+import { ClientFrames } from './client-frames.ts';
+import { errorText, refusal } from './daemon-refusals.ts';
 import type { Faults } from './faults.ts';
-import {
-  admitFrame,
-  COMMAND_LIMITS,
-  eventFrame,
-  FRAME_LIMITS,
-  type FrameBudget,
-  type FrameLimits,
-  type FrameVerdict,
-  MAX_CLIENT_FRAME_BYTES,
-  newFrameBudget,
-  parseClientFrame,
-} from './frames.ts';
+import { eventFrame } from './frames.ts';
+import { HeldToken } from './held-token.ts';
 import { FAR_ENDS, type FarEnd } from './panel-behavior.ts';
 import type { Recorder } from './recorder.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import { type PowerCommand, powerCommandSchema, type SocketAction } from './simulator-schema.ts';
-import { expiringThresholdMs, type SimulatorSettings } from './simulator-settings.ts';
-import {
-  allows,
-  checkToken,
-  DAEMON_ERROR_TEXT,
-  DENYLISTED_TEXT,
-  EXPIRED_TEXT,
-  type IssuedClaims,
-  NO_TOKEN_TEXT,
-  type TokenVerdict,
-  WRONG_SERVER_TEXT,
-} from './tokens.ts';
+import type { SimulatorSettings } from './simulator-settings.ts';
+import { act } from './socket-actions.ts';
+import { checkToken, DAEMON_ERROR_TEXT, EXPIRED_TEXT } from './tokens.ts';
 
 /** A reader that is this many bytes behind loses events, as on real nodes. */
 const SLOW_READER_BYTES = 1_048_576;
-
-const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
-/** Slightly more than clients are expected to accept. */
-const OVERSIZE_BYTES = 1_048_577;
-
-/** A daemon's limit that is never reached. */
-const UNLIMITED = { perSecond: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
-
-type RefusedToken = Extract<TokenVerdict, { readonly ok: false }>;
-
-/** The texts of Calagopus' daemon that replace those of Wings. */
-const FORGETFUL_WORDS: ReadonlyMap<string, string> = new Map([
-  [EXPIRED_TEXT, 'token is expired'],
-  [DENYLISTED_TEXT, 'token has invalid issued at time'],
-]);
 
 const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
   start: 'control.start',
@@ -83,12 +50,8 @@ export class ConsoleConnection {
   readonly #ws: WebSocket;
   readonly #server: SimulatedServer;
   readonly #host: ConsoleHost;
-  #budget: FrameBudget;
-  /** The limiter that Wings applies to `send command`. */
-  #commandBudget: FrameBudget;
-  #claims: IssuedClaims | undefined;
-  #permissions: readonly string[] = [];
-  #expiresAt = 0;
+  readonly #frames: ClientFrames;
+  readonly #token: HeldToken;
   #handling = Promise.resolve();
   #frozen = false;
   #endedHere = false;
@@ -97,8 +60,13 @@ export class ConsoleConnection {
     this.#ws = ws;
     this.#server = server;
     this.#host = host;
-    this.#budget = newFrameBudget(this.#limited(FRAME_LIMITS), host.clock.now());
-    this.#commandBudget = newFrameBudget(this.#limited(COMMAND_LIMITS), host.clock.now());
+    this.#token = new HeldToken(server.uuid);
+    this.#frames = new ClientFrames({
+      clock: host.clock,
+      recorder: host.recorder,
+      server: server.uuid,
+      throttles: () => this.#farEnd.throttles,
+    });
   }
 
   start(): void {
@@ -118,10 +86,10 @@ export class ConsoleConnection {
    * the node's error instead.
    */
   send(frame: Buffer | string, permission?: string): void {
-    if (this.#claims === undefined) return;
+    if (this.#token.isAbsent) return;
     const error = this.#tokenError;
     if (error !== undefined) this.#sendNow('jwt error', [error]);
-    else if (permission === undefined || allows(this.#permissions, permission)) this.sendRaw(frame, false);
+    else if (permission === undefined || this.#token.allows(permission)) this.sendRaw(frame, false);
   }
 
   /** Sends any frame, with or without a token. */
@@ -136,18 +104,16 @@ export class ConsoleConnection {
   checkToken(): void {
     // Calagopus' daemon sends a ping at each of these checks.
     if (this.#farEnd.forgetsTokens && !this.#frozen) this.#ws.ping();
-    if (this.#claims === undefined) return;
-    const lifetimeMs = this.#claims.expiresAtMs - this.#claims.issuedAtMs;
-    const leftMs = this.#expiresAt - this.#host.clock.now();
-    if (this.#isExpired && this.#farEnd.forgetsTokens) {
-      this.#sendNow('token expired', []);
-      this.#claims = undefined;
-    }
-    if (!this.#isExpired && leftMs <= expiringThresholdMs(lifetimeMs)) this.#sendNow('token expiring', []);
+    if (this.#token.isAbsent) return;
+    const stage = this.#token.stage(this.#host.clock.now());
+    if (stage === 'expiring') this.#sendNow('token expiring', []);
+    if (stage !== 'expired' || !this.#farEnd.forgetsTokens) return;
+    this.#sendNow('token expired', []);
+    this.#token.forget();
   }
 
   expireNow(): void {
-    this.#expiresAt = this.#host.clock.now();
+    this.#token.expire(this.#host.clock.now());
     this.checkToken();
   }
 
@@ -172,37 +138,7 @@ export class ConsoleConnection {
 
   /** Applies a test's action to the open socket. */
   act(action: SocketAction): void {
-    switch (action.kind) {
-      case 'drop':
-        this.drop();
-        break;
-      case 'half-open':
-        this.freeze();
-        break;
-      case 'close':
-        this.close(action.code, action.reason ?? '');
-        break;
-      case 'send':
-        this.#sendNow(action.event, action.args ?? []);
-        break;
-      case 'raw':
-        this.sendRaw(action.text, false);
-        break;
-      case 'binary':
-        this.sendRaw(Buffer.from(action.base64, 'base64'), true);
-        break;
-      case 'garbage':
-        this.sendRaw(GARBAGE, false);
-        break;
-      case 'oversize': {
-        const line = 'x'.repeat(action.bytes ?? OVERSIZE_BYTES);
-        this.#sendNow('console output', [line]);
-        break;
-      }
-      case 'expire':
-        this.expireNow();
-        break;
-    }
+    act(this, action, this.#farEnd.sendsPermissions);
   }
 
   #leave(clientCode: number | undefined): void {
@@ -215,24 +151,9 @@ export class ConsoleConnection {
     return FAR_ENDS[this.#host.settings.panel];
   }
 
-  get #isExpired(): boolean {
-    return this.#host.clock.now() >= this.#expiresAt;
-  }
-
   /** Why the token can't be used, as checked for every message. */
   get #tokenError(): string | undefined {
-    if (this.#claims === undefined) return NO_TOKEN_TEXT;
-    if (this.#isExpired) return EXPIRED_TEXT;
-    return this.#claims.serverUuid === this.#server.uuid ? undefined : WRONG_SERVER_TEXT;
-  }
-
-  /** Responds to a message that failed: such errors have an identifier. */
-  #sendError(event: 'jwt error' | 'daemon error', text: string): void {
-    if (this.#farEnd.forgetsTokens) {
-      this.#sendNow(event, [text]);
-      return;
-    }
-    this.#sendNow(event, [text.startsWith('Error Event') ? text : `Error Event [${randomUUID()}]: ${text}`]);
+    return this.#token.error(this.#host.clock.now());
   }
 
   #sendNow(event: string, args: readonly string[]): void {
@@ -240,38 +161,10 @@ export class ConsoleConnection {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    const { clock, recorder } = this.#host;
-    const server = this.#server.uuid;
-    const bytes = data as Buffer;
-    const frame =
-      isBinary || bytes.length > MAX_CLIENT_FRAME_BYTES
-        ? undefined
-        : parseClientFrame(bytes.toString('utf8'));
-    if (bytes.length > MAX_CLIENT_FRAME_BYTES) recorder.count('oversizeFrames');
-    const event = frame?.event ?? '(unreadable)';
-    const verdict = admitFrame(this.#budget, event, clock.now(), this.#limited(FRAME_LIMITS));
-    this.#budget = verdict.budget;
-    const command = verdict.accepted && event === 'send command' ? this.#admitCommand() : undefined;
-    const accepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
-    const args = frame === undefined || event === 'auth' ? undefined : frame.args;
-    recorder.frame({ at: clock.now(), server, event, accepted, args });
-    if (verdict.crashing) recorder.count('wouldHaveCrashed');
-    if (verdict.notify || command?.notify === true) this.#sendNow('throttled', [event]);
+    const { event, argument, isAccepted, isThrottled } = this.#frames.receive(data as Buffer, isBinary);
+    if (isThrottled) this.#sendNow('throttled', [event]);
     // In order of arrival, because a frame after an auth must take effect after it.
-    if (accepted) this.#handling = this.#handling.then(() => this.#handle(event, frame.args[0]));
-  }
-
-  /** These limits, if the daemon has any. */
-  #limited(limits: FrameLimits): FrameLimits {
-    return this.#farEnd.throttles ? limits : UNLIMITED;
-  }
-
-  #admitCommand(): FrameVerdict {
-    const { clock } = this.#host;
-    const limits = this.#limited(COMMAND_LIMITS);
-    const verdict = admitFrame(this.#commandBudget, 'send command', clock.now(), limits);
-    this.#commandBudget = verdict.budget;
-    return verdict;
+    if (isAccepted) this.#handling = this.#handling.then(() => this.#handle(event, argument));
   }
 
   async #handle(event: string, given: unknown): Promise<void> {
@@ -282,7 +175,7 @@ export class ConsoleConnection {
     }
     const error = this.#tokenError;
     if (error !== undefined) {
-      if (this.#claims === undefined && this.#farEnd.forgetsTokens) this.drop();
+      if (this.#token.isAbsent && this.#farEnd.forgetsTokens) this.drop();
       else this.#sendNow('jwt error', [error]);
       return;
     }
@@ -297,28 +190,18 @@ export class ConsoleConnection {
       case 'set state': {
         const action = powerCommandSchema.safeParse(argument);
         // Real nodes silently ignore what a token doesn't permit.
-        if (!action.success || !allows(this.#permissions, POWER_PERMISSIONS[action.data])) break;
+        if (!action.success || !this.#token.allows(POWER_PERMISSIONS[action.data])) break;
         this.#host.power(this.#server, action.data);
         break;
       }
       case 'send command':
-        if (this.#server.game.state === 'offline' || !allows(this.#permissions, 'control.console')) break;
+        if (this.#server.game.state === 'offline' || !this.#token.allows('control.console')) break;
         this.#host.print(this.#server, `> ${argument}`);
         break;
       default:
         // Real nodes ignore unknown events.
         break;
     }
-  }
-
-  /**
-   * The response to an invalid token (application/src/server/websocket/jwt.rs and remote/jwt.rs of
-   * calagopus/wings).
-   */
-  #refusal({ event, text }: RefusedToken): 'drop' | [event: RefusedToken['event'], text: string] {
-    if (!this.#farEnd.forgetsTokens) return [event, text];
-    const meaning = event === 'jwt error' ? FORGETFUL_WORDS.get(text) : undefined;
-    return meaning === undefined ? 'drop' : [event, `invalid token: ${meaning}`];
   }
 
   async #authenticate(token: string): Promise<void> {
@@ -331,31 +214,31 @@ export class ConsoleConnection {
     ]);
     if (fault?.kind === 'ignore-auth') return;
     if (fault?.kind === 'jwt-error-on-auth') {
-      this.#sendError('jwt error', fault.text ?? EXPIRED_TEXT);
+      this.#sendNow('jwt error', [errorText(fault.text ?? EXPIRED_TEXT, this.#farEnd)]);
       return;
     }
     if (fault?.kind === 'daemon-error-on-auth') {
-      this.#sendError('daemon error', fault.text ?? DAEMON_ERROR_TEXT);
+      this.#sendNow('daemon error', [errorText(fault.text ?? DAEMON_ERROR_TEXT, this.#farEnd)]);
       return;
     }
     const nowMs = clock.toUnixMs(clock.now());
     const verdict = await checkToken(tokenKey, token, { nowMs, validSinceMs: startedUnixMs });
-    const refused = verdict.ok ? undefined : this.#refusal(verdict);
-    if (refused === 'drop') this.drop();
-    else if (refused !== undefined) this.#sendError(...refused);
-    if (!verdict.ok) return;
+    if (!verdict.ok) {
+      const refused = refusal(verdict, this.#farEnd);
+      if (refused === 'drop') this.drop();
+      else this.#sendNow(refused[0], [refused[1]]);
+      return;
+    }
     // Calagopus' daemon treats another server's token like an expired one.
     if (this.#farEnd.forgetsTokens && verdict.claims.serverUuid !== uuid) {
       this.#sendNow('token expired', []);
       return;
     }
     this.#host.unauthenticated[this.#server.node].delete(this);
-    const first = this.#claims === undefined;
-    this.#claims = verdict.claims;
-    this.#permissions = verdict.permissions;
-    this.#expiresAt = clock.now() + verdict.claims.expiresAtMs - nowMs;
-    this.#sendNow('auth success', this.#farEnd.sendsPermissions ? this.#permissions : []);
-    if (first) this.#greet();
+    const isFirst = this.#token.isAbsent;
+    this.#token.hold(verdict, clock.now(), nowMs);
+    this.#sendNow('auth success', this.#farEnd.sendsPermissions ? this.#token.permissions : []);
+    if (isFirst) this.#greet();
   }
 
   #greet(): void {

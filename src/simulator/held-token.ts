@@ -1,0 +1,67 @@
+// The token that a node holds for a console socket, checked for each message.
+
+import { expiringThresholdMs } from './simulator-settings.ts';
+import {
+  allows,
+  EXPIRED_TEXT,
+  type IssuedClaims,
+  NO_TOKEN_TEXT,
+  type TokenVerdict,
+  WRONG_SERVER_TEXT,
+} from './tokens.ts';
+
+type AcceptedToken = Extract<TokenVerdict, { readonly ok: true }>;
+
+/** The socket of one server holds no token, or the last one that its node accepted. */
+export class HeldToken {
+  readonly #serverUuid: string;
+  #claims: IssuedClaims | undefined;
+  #permissions: readonly string[] = [];
+  /** By the clock's monotonic time. */
+  #expiresAt = 0;
+
+  constructor(serverUuid: string) {
+    this.#serverUuid = serverUuid;
+  }
+
+  /** No token was accepted, or it was forgotten. */
+  get isAbsent(): boolean {
+    return this.#claims === undefined;
+  }
+
+  get permissions(): readonly string[] {
+    return this.#permissions;
+  }
+
+  hold({ claims, permissions }: AcceptedToken, now: number, nowUnixMs: number): void {
+    this.#claims = claims;
+    this.#permissions = permissions;
+    this.#expiresAt = now + claims.expiresAtMs - nowUnixMs;
+  }
+
+  forget(): void {
+    this.#claims = undefined;
+  }
+
+  expire(now: number): void {
+    this.#expiresAt = now;
+  }
+
+  /** Whether it has ended, or ends soon enough that the client is told. */
+  stage(now: number): 'fresh' | 'expiring' | 'expired' {
+    if (this.#claims === undefined || now >= this.#expiresAt) return 'expired';
+    const { expiresAtMs, issuedAtMs } = this.#claims;
+    return this.#expiresAt - now <= expiringThresholdMs(expiresAtMs - issuedAtMs) ? 'expiring' : 'fresh';
+  }
+
+  /** Why it can't be used. */
+  error(now: number): string | undefined {
+    if (this.#claims === undefined) return NO_TOKEN_TEXT;
+    if (this.stage(now) === 'expired') return EXPIRED_TEXT;
+    return this.#claims.serverUuid === this.#serverUuid ? undefined : WRONG_SERVER_TEXT;
+  }
+
+  allows(permission: string): boolean {
+    return allows(this.#permissions, permission);
+  }
+}
