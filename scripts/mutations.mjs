@@ -34,8 +34,7 @@ const LINES = file('panel/scheduler/call-lines');
 const GATES = file('panel/scheduler/gates');
 const HISTORY = file('panel/scheduler/call-history');
 const SCHEDULER = file('panel/scheduler/scheduler');
-const QUEUE = file('panel/scheduler/call-queue');
-const SHORTAGE = file('panel/scheduler/call-queue', 'panel/scheduler/scheduler');
+const SHORTAGE = file('panel/scheduler/shortage');
 const RETRY = file('session/backoff');
 const POLL_PACE = file('fleet/poll-pace');
 const PLAN = file('session/poll-plan', 'session/plan');
@@ -530,13 +529,13 @@ export const MUTATIONS = [
   ],
   ['a first connect of 3 s ago is over', HISTORY, 'if (at + FIRST_CONNECT_MS > now) break;', 'break;'],
   ['a canary takes no place', SCHEDULER, 'const places = isCanary(call) ? 0 : 1;', 'const places = 1;'],
-  ['the backlog is more than a minute carries', SHORTAGE, 'backlog > limit().limitPerMinute', 'backlog > 0'],
-  ['without connects there is no shortage', SHORTAGE, ' && this.#options.lines.connects > 0;', ';'],
-  ['an overbooked fleet has no shortage', QUEUE, 'return !this.isOverbooked && ', 'return '],
-  ['connects that wait for a minute are a shortage', QUEUE, ' >= WINDOW_MS;', ' > 2 * WINDOW_MS;'],
+  ['the backlog is more than a minute carries', SHORTAGE, 'backlog > this.#limitPerMinute()', 'backlog > 0'],
+  ['without connects there is no shortage', SHORTAGE, ' && this.#waiting.connects > 0;', ';'],
+  ['an overbooked fleet has no shortage', SHORTAGE, 'return !this.isOverbooked && ', 'return '],
+  ['connects that wait for a minute are a shortage', SHORTAGE, ' >= WINDOW_MS;', ' > 2 * WINDOW_MS;'],
   [
     'a wait for another rule is no wait for the rate',
-    QUEUE,
+    SHORTAGE,
     'connects === 0) this.#connectsSince',
     'connects < 0) this.#connectsSince',
   ],

@@ -1,7 +1,7 @@
 /** A backlog of calls, as a problem of a panel that works. */
 import type { ProblemReading } from '../domain/reading.ts';
 import { toOneDecimal } from '../text/sentences.ts';
-import type { Backlog } from './scheduler/call-queue.ts';
+import type { Backlog } from './scheduler/shortage.ts';
 
 /** A backlog of calls is a problem only after this long: a cold start isn't one. */
 const BACKLOG_MS = 90_000;

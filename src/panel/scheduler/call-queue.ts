@@ -4,20 +4,13 @@ import type { Cancel, Clock } from '../../domain/time.ts';
 import type { Call } from './call.ts';
 import type { CallLines, Waiting } from './call-lines.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { WINDOW_MS } from './sliding-window.ts';
+import { type Backlog, Shortage } from './shortage.ts';
 import { startAt, type Traffic } from './start-rules.ts';
 
 export type Job = () => Promise<unknown>;
 
 export interface JobOptions extends QueueAddOptions {
   readonly call: Call;
-}
-
-/** More calls wait than the rate allows in a minute. */
-export interface Backlog {
-  readonly calls: number;
-  /** Since when, in monotonic milliseconds. */
-  readonly since: number;
 }
 
 export interface CallQueueOptions {
@@ -36,22 +29,20 @@ export class CallQueue {
   /** Undefined if it isn't decided whether a call may start. */
   #next: Waiting<Job> | 'none' | undefined;
   #cancelTimer: Cancel = () => undefined;
-  #backlogSince: number | undefined;
-  /** Are connects preferred? */
-  #isShort = false;
-  /** Since when there are connects that nothing but the rate is known to hold. */
-  #connectsSince: number | undefined;
-  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
-  isOverbooked = false;
+  readonly #shortage: Shortage;
 
   constructor(options: CallQueueOptions) {
     this.#options = options;
+    this.#shortage = new Shortage(options.lines, () => options.limit().limitPerMinute);
   }
 
-  /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
   get backlog(): Backlog | undefined {
-    const since = this.#backlogSince;
-    return since === undefined ? undefined : { calls: this.#options.lines.backlog, since };
+    return this.#shortage.backlog;
+  }
+
+  /** The servers need more calls than the rate carries. */
+  set isOverbooked(isOverbooked: boolean) {
+    this.#shortage.isOverbooked = isOverbooked;
   }
 
   /** Something changed, so that another call may start, or none. */
@@ -81,14 +72,14 @@ export class CallQueue {
     const now = clock.now();
     const { opensAt } = limit();
     for (;;) {
-      this.#followShortage(now);
-      const traffic = this.#options.traffic(this.#isShort);
+      this.#updateShortage(now);
+      const traffic = this.#options.traffic(this.#shortage.isPresent);
       // Examined even if the window is closed: calls that other rules hold, too, are no shortage.
       const first = lines.next(now, hasPlace, (call) => startAt(call, traffic, now));
-      this.#followConnects(now);
+      this.#shortage.followConnects(now);
       if (first !== undefined && opensAt <= now) return first;
       // If the examined connects are held, there is no shortage any more: decides again without it.
-      if (traffic.isShort && !this.#mustPrefer(now)) continue;
+      if (traffic.isShort && !this.#shortage.isDue(now)) continue;
       this.#rest(first === undefined ? Math.max(opensAt, lines.nextAt) : opensAt, now);
       return undefined;
     }
@@ -101,39 +92,8 @@ export class CallQueue {
       this.#cancelTimer = clock.schedule(until - now, () => this.changed());
   }
 
-  /** In an overbooked fleet, deadlines alone are fair. */
-  get #mayBeShort(): boolean {
-    return !this.isOverbooked && this.#options.lines.connects > 0;
-  }
-
-  get #hasBacklog(): boolean {
-    const { lines, limit } = this.#options;
-    return this.#mayBeShort && lines.backlog > limit().limitPerMinute;
-  }
-
-  /**
-   * Polls have earlier deadlines, and come again: where they take nearly all calls, few connects
-   * start, however few calls wait at once.
-   */
-  #haveConnectsWaited(now: number): boolean {
-    return this.#mayBeShort && now - (this.#connectsSince ?? now) >= WINDOW_MS;
-  }
-
-  #mustPrefer(now: number): boolean {
-    return this.#hasBacklog || this.#haveConnectsWaited(now);
-  }
-
-  /** To be called after a decision: before, any of the first calls may be held by another rule. */
-  #followConnects(now: number): void {
-    if (this.#options.lines.connects === 0) this.#connectsSince = undefined;
-    else this.#connectsSince ??= now;
-  }
-
-  #followShortage(now: number): void {
-    this.#backlogSince = this.#hasBacklog ? (this.#backlogSince ?? now) : undefined;
-    const wasShort = this.#isShort;
-    this.#isShort = this.#mustPrefer(now);
-    if (wasShort && !this.#isShort) this.#options.lines.opened('gate shortage');
+  #updateShortage(now: number): void {
+    if (this.#shortage.update(now)) this.#options.lines.opened('gate shortage');
   }
 
   /** The class of which p-queue makes its queue. */
@@ -175,8 +135,8 @@ export class CallQueue {
     this.#options.lines.delete(id);
     this.#next = undefined;
     const now = this.#options.clock.now();
-    this.#followConnects(now);
+    this.#shortage.followConnects(now);
     // p-queue doesn't look again when a call is withdrawn.
-    if (this.#isShort) this.#followShortage(now);
+    if (this.#shortage.isPresent) this.#updateShortage(now);
   }
 }

@@ -6,8 +6,9 @@ import { AskedCall, type PendingCall } from './asked-call.ts';
 import { type Call, isCanary } from './call.ts';
 import { CallHistory } from './call-history.ts';
 import { CallLines } from './call-lines.ts';
-import { type Backlog, CallQueue, type Job, type JobOptions } from './call-queue.ts';
+import { CallQueue, type Job, type JobOptions } from './call-queue.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { Backlog } from './shortage.ts';
 import { WINDOW_MS } from './sliding-window.ts';
 import { isTrial, PLACES, SEATED_MS, TOKEN_CALLS, type Traffic, trialRoom } from './start-rules.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/domain/problems.ts';
 import type { ProblemReading } from '../../../src/domain/reading.ts';
 import { PanelProblems, type PanelProblemsOptions } from '../../../src/panel/panel-problems.ts';
-import type { Backlog } from '../../../src/panel/scheduler/call-queue.ts';
 import { RateLimit } from '../../../src/panel/scheduler/rate-limit.ts';
+import type { Backlog } from '../../../src/panel/scheduler/shortage.ts';
 import type { Path, Subject } from '../../../src/panel/subjects.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
