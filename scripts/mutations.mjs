@@ -207,10 +207,15 @@ export const MUTATIONS = [
   [
     'any success ends an outage',
     LEDGER,
-    '(worksAt > suspectedAt || tally.contradictedAt >= suspectedAt)',
+    '(worksAt > outage.suspectedAt || tally.contradictedAt >= outage.suspectedAt)',
     'worksAt > 1e15',
   ],
-  ['a known refusal ends no suspicion', LEDGER, '(worksAt > suspectedAt', '(worksAt >= suspectedAt'],
+  [
+    'a known refusal ends no suspicion',
+    LEDGER,
+    '(worksAt > outage.suspectedAt',
+    '(worksAt >= outage.suspectedAt',
+  ],
   ['an outage ends with its last server', LEDGER, 'isOfNobody || hasWorked', 'hasWorked'],
   [
     'what a larger outage explained says nothing',
@@ -302,7 +307,7 @@ export const MUTATIONS = [
     'if (isExplained) return;',
   ],
   ['a node without servers is forgotten', CANDIDATES, 'this.#pools.delete(pool.node);', ''],
-  ['equals try in random order', CANDIDATES, 'candidate.lot = this.#random();', 'candidate.lot = 0;'],
+  ['equals try in random order', CANDIDATES, 'candidate.lot = this.#draw();', 'candidate.lot = 0;'],
   ['what is explained does not count', TALLY, 'if (group.isExplained) return;', ''],
   ['an explanation begins and ends', TALLY, 'group.isExplained = this.#isExplained(key);', ''],
   ['a success of its own node proves nothing', TALLY, 'if (group.key !== key && group', 'if (group'],

@@ -18,9 +18,9 @@ export class Seat<Item> implements Placed {
 
 /**
  * Items below each one. In a large fleet, most of the time goes into fetching items from memory:
- * with sixteen items, there are few levels, and their ranks are adjacent.
+ * with 32 items, there are few levels, and their ranks are adjacent.
  */
-const WIDTH = 16;
+const WIDTH = 32;
 
 const inAnyOrder = () => false;
 

@@ -7,6 +7,9 @@ import type { Outcome } from './outcome.ts';
 const STREAMS = -2;
 const NEVER_FAILED = -1;
 
+/** The number of different lots: so many that few are equal. */
+const LOTS = 2 ** 30;
+
 /** A server that may be chosen; equals are in random order. */
 export class Candidate implements Placed {
   readonly server: string;
@@ -55,7 +58,7 @@ class Pool implements Placed {
   }
 
   get isEmpty(): boolean {
-    return this.open.size + this.blocked.size === 0;
+    return this.open.size === 0 && this.blocked.size === 0;
   }
 }
 
@@ -147,7 +150,7 @@ export class Candidates {
     candidate.pool = pool;
     candidate.isBlocked = isBlocked;
     candidate.hasFailed = failedAt !== undefined;
-    candidate.lot = this.#random();
+    candidate.lot = this.#draw();
     (isBlocked ? pool.blocked : pool.open).put(candidate, rank);
     if (failedAt !== undefined && !isBlocked) {
       pool.failedAt = pool.failing === 0 ? failedAt : Math.max(failedAt, pool.failedAt);
@@ -158,8 +161,13 @@ export class Candidates {
 
   #pool(node: string | undefined): Pool {
     let pool = this.#pools.get(node);
-    if (pool === undefined) this.#pools.set(node, (pool = new Pool(node, this.#random())));
+    if (pool === undefined) this.#pools.set(node, (pool = new Pool(node, this.#draw())));
     return pool;
+  }
+
+  /** A small integer, because the engine would keep a fraction in an object of its own. */
+  #draw(): number {
+    return Math.floor(this.#random() * LOTS);
   }
 
   #poolChanged(pool: Pool): void {

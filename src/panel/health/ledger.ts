@@ -126,11 +126,11 @@ export class Ledger {
 
   #ends(tally: Tally, outage: Outage, now: number): boolean {
     const { subject, servers, worksAt } = tally;
-    const { suspectedAt } = outage;
-    // Without any success, the outage goes on, so when it began needn't be looked up.
     const isOfNobody = servers === 0;
-    // A success that contradicts no failure may have been known when the suspicion began.
-    const hasWorked = worksAt !== NEVER && (worksAt > suspectedAt || tally.contradictedAt >= suspectedAt);
+    // Without any success, when the outage began needn't be fetched from memory. A success that
+    // contradicts no failure may have been known when the suspicion began.
+    const hasWorked =
+      worksAt !== NEVER && (worksAt > outage.suspectedAt || tally.contradictedAt >= outage.suspectedAt);
     if (!(subject === 'panel' ? this.#isPanelCleared : isOfNobody || hasWorked)) return false;
     if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
     this.setOutage(subject, undefined);

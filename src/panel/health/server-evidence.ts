@@ -25,6 +25,8 @@ export class ServerEvidence {
   readonly #facts: Facts;
   #ofPath: Evidence | undefined;
   #ofNode: Evidence | undefined;
+  /** The node of `#ofNode` as the caller's own string, because comparing that reads no text. */
+  #node: string | undefined;
   #ofConsoles: Evidence | undefined;
   #ofPanel: Evidence | undefined;
 
@@ -42,7 +44,7 @@ export class ServerEvidence {
       last?.problem !== undefined && last.signs.path === 'works' && last.signs.node === undefined;
     const key = isRefusal ? REFUSALS : node;
     this.#ofPath = this.#put(this.#ofPath, proof(ofPath, last, 'path', key, this.#ofPath));
-    this.#node(path === 'resources' ? node : undefined, nodePolls, last);
+    this.#countNode(path === 'resources' ? node : undefined, nodePolls, last);
     if (path === 'websocket') {
       const consoles = tallies.of('consoles');
       const cause = last?.problem?.cause;
@@ -66,7 +68,7 @@ export class ServerEvidence {
 
   /** The last attempt to stream; `granted` is given if it proves that the console was granted. */
   socket(node: string | undefined, last: Outcome | undefined, granted: Outcome | undefined): void {
-    this.#node(node, nodeSockets, last);
+    this.#countNode(node, nodeSockets, last);
     if (granted === undefined && this.#ofConsoles === undefined) return;
     const group = this.#facts.tallies.of('consoles').group(STREAMS);
     this.#ofConsoles = this.#put(
@@ -81,10 +83,11 @@ export class ServerEvidence {
       if (evidence !== undefined) this.#facts.tallies.take(evidence);
   }
 
-  #node(node: string | undefined, subject: (node: string) => Subject, last: Outcome | undefined): void {
+  #countNode(node: string | undefined, subject: (node: string) => Subject, last: Outcome | undefined): void {
     let tally = this.#ofNode?.group.tally;
     if (node === undefined) tally = undefined;
-    else if (tally?.node !== node) tally = this.#facts.tallies.of(subject(node));
+    else if (tally === undefined || node !== this.#node) tally = this.#facts.tallies.of(subject(node));
+    this.#node = node;
     this.#ofNode = this.#put(
       this.#ofNode,
       tally && proof(tally, last, 'node', last?.signs.node, this.#ofNode),
