@@ -1,25 +1,14 @@
-// A run of the command `console`: connects to one server, does what it was asked to do, and ends.
+// A run of the command `console` on one server, from its connection to its exit code.
 
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import { type Clock, NEVER } from '../domain/time.ts';
+import { NEVER } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
-import type { PanelApi } from '../panel/panel-api.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/socket-codec.ts';
-import { isLive } from '../session/machine-model.ts';
-import { Session } from '../session/session.ts';
-import type {
-  SessionContext,
-  SessionRecord,
-  SessionSettings,
-  SocketAccess,
-} from '../session/session-context.ts';
-import type { ConsoleSocket } from '../session/socket.ts';
-import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
 import { printable } from '../text/printable.ts';
-import { credentialsFrom } from './console-credentials.ts';
+import { type ConsoleAccess, ConsoleSession } from './console-session.ts';
 import { describeMessage, explainProblem } from './messages.ts';
+import { PowerProgress } from './power-progress.ts';
 import type { Screen } from './screen.ts';
 
 /**
@@ -36,16 +25,10 @@ export interface ConsolePlan {
 }
 
 /** The server whose console is shown, how to reach it, and where to show it. */
-export interface ConsoleOptions {
-  readonly api: Pick<PanelApi, 'get'>;
-  readonly sockets: SocketAccess;
-  readonly target: ServerTarget;
+export interface ConsoleOptions extends ConsoleAccess {
   /** A description of where the API key came from. */
   readonly keySource: string;
-  readonly settings: SessionSettings;
   readonly screen: Screen;
-  readonly clock: Clock;
-  readonly random: () => number;
 }
 
 /**
@@ -75,44 +58,22 @@ const OUTPUT: ReadonlySet<string> = new Set(['console output', 'install output',
 /** Messages that report a request that was not carried out. */
 const REFUSALS: ReadonlySet<string> = new Set(['daemon error', 'throttled']);
 
-interface PowerTarget {
-  readonly permission: string;
-  readonly underway?: ServerState;
-  readonly isDone: (state: ServerState) => boolean;
-}
-
-/**
- * The permission that a node requires (wings, router/websocket), and the states in which the action
- * is underway and done.
- */
-const POWER: Readonly<Record<PowerAction, PowerTarget>> = {
-  start: { permission: 'control.start', underway: 'starting', isDone: (state) => state === 'running' },
-  stop: { permission: 'control.stop', underway: 'stopping', isDone: isOff },
-  restart: { permission: 'control.restart', isDone: (state) => state === 'running' },
-  kill: { permission: 'control.stop', isDone: isOff },
-};
-
 /** One run of the `console` command, on a connection that the exporter's own session keeps open. */
 export class ConsoleRun {
   readonly #plan: ConsolePlan;
   readonly #options: ConsoleOptions;
   readonly #name: string;
   readonly #screen: Screen;
-  readonly #session: Session;
+  readonly #session: ConsoleSession;
   readonly #ending = new AbortController();
   #outcome: { readonly code: 0 | 1; readonly error?: string | undefined } | undefined;
-  #socket: ConsoleSocket | undefined;
   #state: ServerState | undefined;
-  #isLive = false;
+  #isConnected = false;
   #hasConnected = false;
   #problem: Problem | undefined;
   /** How many requests were not carried out. */
   #failures = 0;
-  /**
-   * Whether a restart can be complete: a server that was running must have left the state `running`
-   * first.
-   */
-  #hasLeft = false;
+  #power: PowerProgress | undefined;
   /** Whether the power action and the commands of the plan were carried out or rejected. */
   #isDone = false;
   #commandAt = NEVER;
@@ -123,7 +84,11 @@ export class ConsoleRun {
     this.#options = options;
     this.#name = printable(options.target.name);
     this.#screen = options.screen;
-    this.#session = this.#createSession();
+    this.#session = new ConsoleSession(options, {
+      changed: () => this.#onChange(),
+      stateSeen: (state) => this.#onState(state),
+      messageReceived: (message) => this.#onMessage(message),
+    });
   }
 
   /** Ends the run, also before it is done. */
@@ -140,15 +105,14 @@ export class ConsoleRun {
    * wasn't shown before.
    */
   async run() {
-    this.#session.sees(this.#surroundings(true));
+    this.#session.start();
     try {
       await untilAborted(this.#script(), this.#ending.signal);
     } catch (error) {
       if (this.#outcome === undefined) throw error;
     } finally {
       this.end();
-      this.#session.sees(this.#surroundings(false));
-      await this.#session.closing;
+      await this.#session.stop();
       this.#screen.close();
     }
     return this.#outcome ?? { code: 0 };
@@ -175,7 +139,7 @@ export class ConsoleRun {
     const { clock } = this.#options;
     await this.#until(() => clock.now() >= this.#commandAt + COMMAND_INTERVAL_MS);
     const problem =
-      (this.#plan.interactive && !this.#isReady() ? 'not connected' : undefined) ??
+      (this.#plan.interactive && !this.#session.isReady ? 'not connected' : undefined) ??
       this.#lacking('control.console') ??
       (this.#state !== undefined && isOff(this.#state) ? `the server is ${this.#state}` : undefined);
     const what = `"${printable(text)}"`;
@@ -185,20 +149,18 @@ export class ConsoleRun {
   }
 
   async #setPower(action: PowerAction): Promise<void> {
-    const { permission, underway, isDone } = POWER[action];
-    const problem = this.#lacking(permission);
-    if (problem !== undefined) return this.end(problem);
     const before = this.#state ?? 'unknown';
-    if (action !== 'restart' && isDone(before))
-      return this.#screen.note(`${action} not needed: ${this.#name} is ${before}`);
-    this.#hasLeft = action !== 'restart' || before !== 'running';
+    const power = new PowerProgress(action, before);
+    const problem = this.#lacking(power.permission);
+    if (problem !== undefined) return this.end(problem);
+    if (power.isNeedless) return this.#screen.note(`${action} not needed: ${this.#name} is ${before}`);
+    this.#power = power;
     const failures = this.#failures;
-    if (before !== underway) {
+    if (!power.isUnderway) {
       await this.#send({ event: 'set state', action }, action);
       this.#screen.note(`${action} requested`);
     }
-    const isComplete = () => this.#hasLeft && this.#state !== undefined && isDone(this.#state);
-    const isDecided = await this.#until(() => this.#failures > failures || isComplete(), PATIENCE_MS);
+    const isDecided = await this.#until(() => this.#failures > failures || power.isComplete, PATIENCE_MS);
     const now = `${this.#name} is ${this.#state ?? 'in an unknown state'}`;
     if (!isDecided) return this.end(`${action} not completed after 5 minutes: ${now}`);
     if (this.#failures > failures) return this.end(`${action} failed: ${now}`);
@@ -209,11 +171,11 @@ export class ConsoleRun {
    * Sends a message once the node accepts it; ends the run if there is no connection for too long.
    */
   async #send(message: ClientMessage, what: string): Promise<void> {
-    const isReady = await this.#until(this.#isReady, PATIENCE_MS);
+    const isReady = await this.#until(() => this.#session.isReady, PATIENCE_MS);
     if (!isReady) this.end(`${what} was not sent: no connection for 5 minutes`);
     this.#ending.signal.throwIfAborted();
     try {
-      this.#socket?.send(message);
+      this.#session.send(message);
       this.#activeAt = this.#options.clock.now();
     } catch (error) {
       this.#fail(`${what} was not sent: ${(error as Error).message}`);
@@ -221,20 +183,11 @@ export class ConsoleRun {
   }
 
   /**
-   * A node may refuse messages while a new token is pending, because the old one may have expired.
-   */
-  readonly #isReady = () => ['opening', 'streaming'].includes(this.#session.machine.name);
-
-  /**
    * A sentence about the permission that the token lacks; undefined if it lacks none, as far as is
    * known. Nodes silently drop messages without permission.
    */
   #lacking(permission: string): string | undefined {
-    const { machine } = this.#session;
-    const token = 'token' in machine ? machine.token : undefined;
-    const { codec } = this.#options.sockets;
-    const permissions = codec.readPermissions(token?.value ?? '') ?? ['*'];
-    if (permissions.includes(permission) || permissions.includes('*')) return undefined;
+    if (!this.#session.lacks(permission)) return undefined;
     return `the key's account lacks the permission ${permission} for this server`;
   }
 
@@ -253,20 +206,18 @@ export class ConsoleRun {
   }
 
   #onChange(): void {
-    const { machine } = this.#session;
-    const wasLive = this.#isLive;
-    this.#isLive = isLive(machine) || machine.name === 'opening';
-    if (this.#isLive && !wasLive) this.#onConnected();
-    const problem = machine.name === 'idle' ? undefined : machine.problem;
+    const { isConnected, isBlocked, problem } = this.#session;
+    if (isConnected && !this.#isConnected) this.#onConnected();
+    this.#isConnected = isConnected;
     const isNew = problem?.detail !== this.#problem?.detail;
     this.#problem = problem;
     if (problem === undefined || !isNew) return;
-    if (machine.name === 'blocked' || !this.#hasConnected)
+    if (isBlocked || !this.#hasConnected)
       return this.end(`${this.#name}: ${explainProblem(problem, this.#options.keySource)}`);
     this.#screen.note(
-      `${this.#isLive ? 'token renewal failed' : 'not connected'}, retrying: ${problem.detail}`,
+      `${isConnected ? 'token renewal failed' : 'not connected'}, retrying: ${problem.detail}`,
     );
-    if (!this.#isLive && Number.isFinite(this.#commandAt))
+    if (!isConnected && Number.isFinite(this.#commandAt))
       this.#fail('the last command may not have taken effect');
   }
 
@@ -288,7 +239,7 @@ export class ConsoleRun {
     if (state === 'unknown') return;
     if (state !== this.#state) this.#screen.note(`${this.#name} is ${state}`);
     this.#state = state;
-    this.#hasLeft ||= state !== 'running';
+    this.#power?.sees(state);
   }
 
   #onMessage(message: ServerMessage): void {
@@ -299,61 +250,5 @@ export class ConsoleRun {
     } else if (message.event === 'deleted') this.end(`${this.#name}: the server was deleted`);
     else if (REFUSALS.has(message.event)) this.#fail(note ?? '');
     else if (note !== undefined) this.#screen.note(note);
-  }
-
-  /** A console's socket is never delayed by limits or other servers. */
-  #surroundings(isRunning: boolean): Surroundings {
-    const { clock, target } = this.#options;
-    return { ...NOTHING_KNOWN, now: clock.now(), isRunning, target: { ...target, mode: 'socket' } };
-  }
-
-  #createSession(): Session {
-    const { api, target, sockets } = this.#options;
-    const { codec } = sockets;
-    const ignore = () => undefined;
-    const context: SessionContext = {
-      ...this.#options,
-      log: { conditionChanged: ignore, socketMoved: ignore },
-      telemetry: {},
-      panel: {
-        credentials: credentialsFrom(api),
-        resources: () => Promise.reject(new Error('expected no poll')),
-        delaysToken: () => false,
-        isCurrent: () => true,
-        tokenOutdated: ignore,
-        socketEnded: ignore,
-        declineTrial: ignore,
-        reclassify: ignore,
-      },
-      surroundings: (_, isRunning) => this.#surroundings(isRunning),
-      sockets: {
-        ...sockets,
-        openSocket: (url, listener) => (this.#socket = sockets.openSocket(url, listener)),
-        codec: {
-          ...codec,
-          handleFrame: (bytes, isBinary, handler, from, to) => {
-            codec.handleFrame(bytes, isBinary, handler, from, to);
-            const message = isBinary ? { bad: 'binary' } : codec.decode(bytes.subarray(from, to));
-            if (!('bad' in message)) this.#onMessage(message);
-            return false;
-          },
-        },
-      },
-    };
-    const record: SessionRecord = {
-      target,
-      sampledAt: undefined,
-      awaitsNotice: false,
-      interrupted: ignore,
-      consoleLines: 0,
-      socketHost: undefined,
-      daemonNotice: ignore,
-      pollSample: ignore,
-      setPolledStaleness: ignore,
-      socketSample: ({ state = 'unknown' }) => this.#onState(state),
-      stateHint: (state) => this.#onState(state),
-      setCollection: () => this.#onChange(),
-    };
-    return new Session(context, record);
   }
 }

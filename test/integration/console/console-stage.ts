@@ -1,12 +1,11 @@
-import { PassThrough } from 'node:stream';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
 import { socketAccess, spokenDialect } from '../../../src/app/panel-access.ts';
 import { panelApi } from '../../../src/commands/api-client.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
-import { Screen } from '../../../src/console/screen.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
+import { testScreen } from '../../support/console-screen.ts';
 import { eventually } from '../../support/eventually.ts';
 import { configFor } from '../../support/exporter.ts';
 import { TestTime } from '../../support/test-time.ts';
@@ -64,19 +63,12 @@ export async function startStage(options: SimulatorOptions = {}): Promise<Consol
   };
 }
 
-/** The lines of a stream, of which the last one is complete. */
-function outputLines(stream: PassThrough): readonly string[] {
-  const lines: string[] = [];
-  stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.slice(0, -1).split('\n')));
-  return lines;
-}
-
 async function openConsole(simulator: Simulator, time: TestTime, { readsInput, ...plan }: Opening) {
   const { config, issues } = await parseConfig(configFor(simulator), 'test', {});
   const panel = config?.panels[0];
   const [target] = panel?.servers ?? [];
   if (panel === undefined || target === undefined) throw new Error(JSON.stringify(issues));
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const person = testScreen({ readsInput });
   const clock = time.clock();
   const dialect = spokenDialect(panel);
   const api = panelApi(panel, clock, dialect);
@@ -87,32 +79,25 @@ async function openConsole(simulator: Simulator, time: TestTime, { readsInput, .
       settings: panel,
       target,
       keySource: 'a test',
-      screen: new Screen({
-        stdin: readsInput === true ? stdin : undefined,
-        stdout,
-        stderr,
-        color: false,
-        onInterrupt: () => undefined,
-      }),
+      screen: person.screen,
       clock,
       random: () => 0,
       api,
     },
   );
-  const [lines, shownNotes] = [outputLines(stdout), outputLines(stderr)];
-  const notes = () => shownNotes.map((note) => note.replace(/^-- /, ''));
+  const { lines } = person;
   return {
     run,
     outcome: run.run(),
     lines,
     get notes() {
-      return notes();
+      return person.notes;
     },
-    type: (line: string | undefined) => void (line === undefined ? stdin.end() : stdin.write(`${line}\n`)),
+    type: (line: string | undefined) => (line === undefined ? person.endInput() : person.type(line)),
     close: () => api.close(),
     shows: (wanted: string | RegExp) =>
       eventually(() => {
-        const all = [...lines, ...notes()];
+        const all = [...lines, ...person.notes];
         const found = all.some((line) => (typeof wanted === 'string' ? line === wanted : wanted.test(line)));
         if (!found) throw new Error(`expected ${String(wanted)}, got:\n${all.join('\n')}`);
       }),

@@ -1,75 +1,13 @@
-import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ConsolePlan, ConsoleRun } from '../../../src/console/console-run.ts';
-import { Screen } from '../../../src/console/screen.ts';
-import type { PanelApi } from '../../../src/panel/panel-api.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
-import type { ClientMessage } from '../../../src/panel/socket-codec.ts';
-import type { SocketListener } from '../../../src/session/socket.ts';
+import { consoleNode, type NodeSetup } from '../../support/console-node.ts';
+import { testScreen } from '../../support/console-screen.ts';
 import { deferred } from '../../support/deferred.ts';
-import { SETTINGS, STATS, socketsOpenedBy } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { target } from '../../support/targets.ts';
 
-/** A token that lists these permissions. */
-const tokenWith = (...permissions: readonly string[]) =>
-  ['e30', Buffer.from(JSON.stringify({ permissions })).toString('base64url'), 'x'].join('.');
-
-/** The console socket of a node; it accepts every token, and sends the server's state after it. */
-class NodeSocket {
-  readonly sent: ClientMessage[] = [];
-  isOpen = true;
-  /** Resolves once the far end has closed the socket. */
-  closed = Promise.resolve();
-  readonly #listener: SocketListener;
-  #state: string;
-
-  constructor(listener: SocketListener, state: string) {
-    this.#listener = listener;
-    this.#state = state;
-    queueMicrotask(() => this.#listener.opened());
-  }
-
-  send(message: ClientMessage): void {
-    if (message.event === 'send stats') this.#sends(STATS.replace('running', this.#state));
-    else if (message.event === 'auth') {
-      this.receives('auth success');
-      this.receives('status', this.#state);
-    } else this.sent.push(message);
-  }
-
-  /** The server's state changes. */
-  becomes(state: string): void {
-    this.#state = state;
-    this.receives('status', state);
-  }
-
-  receives(event: string, ...args: readonly string[]): void {
-    this.#sends(JSON.stringify({ event, args }));
-  }
-
-  drops(): void {
-    this.isOpen = false;
-    this.#listener.closed({ code: 1006, text: '', oversize: false });
-  }
-
-  close(): Promise<void> {
-    this.isOpen = false;
-    return this.closed;
-  }
-
-  #sends(frame: string): void {
-    queueMicrotask(() => {
-      if (this.isOpen) this.#listener.message(Buffer.from(frame), false);
-    });
-  }
-}
-
-interface Setup extends Partial<ConsolePlan> {
-  readonly state?: string;
-  readonly permissions?: readonly string[];
+interface Setup extends Partial<ConsolePlan>, NodeSetup {
   readonly readsInput?: boolean;
-  readonly refusal?: PanelError;
 }
 
 const runs: ConsoleRun[] = [];
@@ -78,46 +16,16 @@ afterEach(() => {
   for (const run of runs.splice(0)) run.end();
 });
 
-/** The lines of a stream. */
-function outputLines(stream: PassThrough): readonly string[] {
-  const lines: string[] = [];
-  stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.slice(0, -1).split('\n')));
-  return lines;
-}
-
 /** A run of the console that has connected, unless the panel refuses that. */
-async function open({ state = 'running', permissions = ['*'], readsInput, refusal, ...plan }: Setup) {
+async function open({ state, permissions, refusal, readsInput, ...plan }: Setup) {
   const clock = new ManualClock();
-  const sockets: NodeSocket[] = [];
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const credentials = { token: tokenWith(...permissions), socketUrl: 'wss://node/ws', lifetimeMs: 600_000 };
-  const get = () =>
-    refusal === undefined ? Promise.resolve({ value: credentials }) : Promise.reject(refusal);
+  const { access, sockets } = consoleNode(clock, { state, permissions, refusal });
+  const person = testScreen({ readsInput });
   const run = new ConsoleRun(
     { interactive: false, ...plan },
-    {
-      api: { get } as unknown as Pick<PanelApi, 'get'>,
-      sockets: socketsOpenedBy((_url, listener) => {
-        const socket = new NodeSocket(listener, state);
-        sockets.push(socket);
-        return socket;
-      }),
-      target: target(),
-      keySource: 'a test',
-      settings: SETTINGS,
-      screen: new Screen({
-        stdin: readsInput === true ? stdin : undefined,
-        stdout,
-        stderr,
-        color: false,
-        onInterrupt: () => undefined,
-      }),
-      clock,
-      random: () => 0.5,
-    },
+    { ...access, keySource: 'a test', screen: person.screen },
   );
   runs.push(run);
-  const [lines, shown] = [outputLines(stdout), outputLines(stderr)];
   let outcome: Awaited<ReturnType<ConsoleRun['run']>> | undefined;
   const ended = run.run().then((result) => {
     outcome = result;
@@ -127,13 +35,13 @@ async function open({ state = 'running', permissions = ['*'], readsInput, refusa
   return {
     clock,
     run,
-    lines,
+    lines: person.lines,
     ended,
     get outcome() {
       return outcome;
     },
     get notes() {
-      return shown.map((note) => note.replace(/^-- /, ''));
+      return person.notes;
     },
     get socket() {
       const socket = sockets.at(-1);
@@ -145,8 +53,8 @@ async function open({ state = 'running', permissions = ['*'], readsInput, refusa
         .flatMap(({ sent }) => sent)
         .map(({ event, ...more }) => [event, ...Object.values(more)].join(' '));
     },
-    type: (...typed: readonly string[]) => void stdin.write(typed.map((line) => `${line}\n`).join('')),
-    endInput: () => void stdin.end(),
+    type: person.type,
+    endInput: person.endInput,
   };
 }
 

@@ -1,0 +1,63 @@
+// The progress of a power action, by the states of its server.
+
+import { isOff, type ServerState } from '../domain/power-states.ts';
+import type { PowerAction } from '../panel/socket-codec.ts';
+
+interface Course {
+  readonly permission: string;
+  readonly underway?: ServerState;
+  readonly isDone: (state: ServerState) => boolean;
+}
+
+/**
+ * The permission that a node requires (wings, router/websocket), and the states in which the action
+ * is underway and done.
+ */
+const COURSES: Readonly<Record<PowerAction, Course>> = {
+  start: { permission: 'control.start', underway: 'starting', isDone: (state) => state === 'running' },
+  stop: { permission: 'control.stop', underway: 'stopping', isDone: isOff },
+  restart: { permission: 'control.restart', isDone: (state) => state === 'running' },
+  kill: { permission: 'control.stop', isDone: isOff },
+};
+
+/** Begins with the state in which the action finds the server. */
+export class PowerProgress {
+  readonly #course: Course;
+  readonly #isRestart: boolean;
+  #state: ServerState;
+  /**
+   * Whether a restart can be complete: a server that was running must have left the state `running`
+   * first.
+   */
+  #hasLeft: boolean;
+
+  constructor(action: PowerAction, before: ServerState) {
+    this.#course = COURSES[action];
+    this.#isRestart = action === 'restart';
+    this.#state = before;
+    this.#hasLeft = !this.#isRestart || before !== 'running';
+  }
+
+  get permission(): string {
+    return this.#course.permission;
+  }
+
+  /** The server is in the state to which the action leads; a restart is needed in any. */
+  get isNeedless(): boolean {
+    return !this.#isRestart && this.#course.isDone(this.#state);
+  }
+
+  /** The server is already on its way there. */
+  get isUnderway(): boolean {
+    return this.#state === this.#course.underway;
+  }
+
+  get isComplete(): boolean {
+    return this.#hasLeft && this.#course.isDone(this.#state);
+  }
+
+  sees(state: ServerState): void {
+    this.#state = state;
+    this.#hasLeft ||= state !== 'running';
+  }
+}
