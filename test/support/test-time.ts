@@ -20,6 +20,9 @@ const MAX_BUSY_TURNS = 50;
 /** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
 const MAX_ROUNDS = 100;
 
+/** How much later each reading is than the one before. */
+const READING_MS = 1e-6;
+
 interface Waiting {
   readonly at: number;
   readonly run: () => void;
@@ -29,7 +32,8 @@ interface Waiting {
  * Time that advances, while a timer waits, in steps of at most the same length, and never looks at the machine's clock. A step follows
  * only a turn of the event loop in which no socket and no file had an event, and at whose start nothing else worked for the test: no
  * thread, no program that it launched, no name lookup. So what is on its way arrives before time goes on, and a busy machine makes a
- * test slow rather than wrong: an age of two seconds is always the fault of the program under test. All clocks of one test share it.
+ * test slow rather than wrong: an age of two seconds is always the fault of the program under test. As on a machine, no instant is read
+ * twice, also between two steps: a call that follows another starts after its end. All clocks of one test share it.
  */
 export class TestTime {
   #speed: number;
@@ -63,6 +67,7 @@ export class TestTime {
   }
 
   now(): number {
+    this.#now += READING_MS;
     return this.#now;
   }
 
