@@ -24,14 +24,17 @@ export class PanelProblems {
     this.#options = options;
   }
 
-  /** The panel's problem; while it works, those of its consoles, paths and rate limit. */
+  /**
+   * The panel's problem, with the pause that delays its trials; while it works, those of its
+   * consoles, paths and rate limit.
+   */
   get all(): readonly ProblemReading[] {
     const { clock, health, rate, scheduler } = this.#options;
-    const ofPanel = health.reading('panel');
-    if (ofPanel !== undefined) return [ofPanel];
-    const ofPaths = PATHS.map((path) => this.#ofPath(path));
     const { limit, sharingProblem } = rate;
     const ofRate = pauseProblem(limit, clock);
+    const ofPanel = health.reading('panel');
+    if (ofPanel !== undefined) return [ofRate === undefined ? ofPanel : withDetail(ofPanel, ofRate.detail)];
+    const ofPaths = PATHS.map((path) => this.#ofPath(path));
     const ofBacklog = backlogProblem(scheduler.backlog, limit.limitPerMinute, clock.now());
     return [health.reading('consoles'), ...ofPaths, ofRate, sharingProblem, ofBacklog].filter(
       (problem) => problem !== undefined,
@@ -76,4 +79,8 @@ export class PanelProblems {
     const problem = this.of(subject) && this.#options.health.reading(subject);
     return problem && { ...problem, detail: `${path} calls only: ${problem.detail}` };
   }
+}
+
+function withDetail(problem: ProblemReading, detail: string): ProblemReading {
+  return { ...problem, detail: `${problem.detail}; ${detail}` };
 }

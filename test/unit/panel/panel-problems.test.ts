@@ -57,9 +57,14 @@ describe('all problems', () => {
       ['panel'],
     ],
     [
-      'of a panel that is down contain neither its pause nor its backlog',
-      { blamed: ['panel'], paused: 'backups', sharing: SHARED, backlog: BACKLOG },
+      'of a panel that is down contain neither other users of the account nor its backlog',
+      { blamed: ['panel'], sharing: SHARED, backlog: BACKLOG },
       ['panel'],
+    ],
+    [
+      'of a panel that is down mention the pause before the next call',
+      { blamed: ['panel'], paused: 'listing' },
+      ['panel; rate limit exceeded (429)'],
     ],
     ['contain no node, which has its own', { blamed: ['sockets n', 'polls n'] }, []],
     [
