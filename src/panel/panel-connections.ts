@@ -1,6 +1,5 @@
 /** The connections to a panel, over which it is sent GET requests. */
 import type { LookupFunction } from 'node:net';
-import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
@@ -10,6 +9,7 @@ import { inTime } from './connect-timeout.ts';
 import { type Proxy, proxyFor, proxyRefused } from './proxy.ts';
 import { PROXY_PART, ProxyPool } from './proxy-pool.ts';
 import type { RateHeaders } from './rate-headers.ts';
+import { tlsOptions } from './tls-context.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */
 export interface PanelTls {
@@ -94,42 +94,24 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
     bodyTimeout: 0,
     maxResponseSize: MAX_BODY_BYTES,
   };
-  const connect = {
-    ...withContext({ ca: tls?.ca }),
-    rejectUnauthorized: tls?.insecureSkipVerify !== true,
-    timeout: 0,
-    lookup,
-  };
-  const { cert, key, serverName: servername } = tls ?? {};
-  const panel = { ...connect, ...withContext({ ca: tls?.ca, cert, key }), servername };
+  const { ca, cert, key, serverName: servername } = tls ?? {};
+  const connect = { rejectUnauthorized: tls?.insecureSkipVerify !== true, timeout: 0, lookup };
+  const panel = { ...connect, ...tlsOptions(baseUrl, { ca, cert, key }), servername };
   const open = (to: string | URL, connector: buildConnector.connector) =>
     new Pool(to, { ...common, connect: keepingFirstError(inTime(connector, clock, connectTimeoutMs)) });
   if (proxy === undefined) return open(new URL(baseUrl).origin, buildConnector(panel));
+  const toProxy = { ...connect, ...tlsOptions(proxy.origin, { ca }) };
   return new ProxyAgent({
     uri: proxy.origin,
     headers: proxy.headers,
     requestTls: panel,
-    proxyTls: connect,
+    proxyTls: toProxy,
     // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
     proxyTunnel: false,
     clientFactory: () =>
-      new ProxyPool(proxy, { clock, connect: { ...connect, timeout: connectTimeoutMs * PROXY_PART } }),
+      new ProxyPool(proxy, { clock, connect: { ...toProxy, timeout: connectTimeoutMs * PROXY_PART } }),
     factory: (to, { connect }: { connect: buildConnector.connector }) => open(to, connect),
   });
-}
-
-/**
- * What all connections share: a context of its own would cost each a quarter of a millisecond, and
- * as much when it is collected.
- */
-function withContext(material: SecureContextOptions) {
-  let secureContext: SecureContext | undefined;
-  try {
-    secureContext = createSecureContext(material);
-  } catch {
-    // Each connection tries again, and tells why it fails.
-  }
-  return { ...material, secureContext };
 }
 
 // A panel that misses the client certificate reports this after the handshake, and closes the
