@@ -24,7 +24,7 @@ export interface FaultRow {
   readonly shows?: (scraped: Scraped, scene: Scene) => void;
   /** The expected problem of the affected server, or of the panel; of the panel only, if it is down. */
   readonly cause?: CauseCode;
-  /** The cause of each call alone, which doctor reports, because it ends before a node is blamed. */
+  /** The cause of each call alone, which doctor reports if it ends before a node is blamed. */
   readonly causeOfCall?: CauseCode;
   /** The reconnect reason that must be counted at least once. */
   readonly reconnects?: ReconnectReason;
