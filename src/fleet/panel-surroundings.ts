@@ -20,7 +20,7 @@ export class PanelSurroundings {
   readonly #gateway: PanelGateway;
   /** When each subject was last blamed or cleared. */
   readonly #judged = new Map<Subject, number>();
-  /** By cause: when the last recovery that counts of a server that had failed for it was; also by node. */
+  /** By cause: the last recovery that counts, of a server that had failed for it; also by node. */
   readonly #recovered = new Map<CauseCode, number>();
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   /** When the server list was last read completely. */
