@@ -1,4 +1,4 @@
-// The flags that commands with an HTTP server share, and how their values are read.
+// The flags that commands with an HTTP server share.
 
 import { InvalidArgumentError, Option } from 'commander';
 import { type Shard, WHOLE } from '../app/shard.ts';

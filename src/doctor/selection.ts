@@ -1,4 +1,4 @@
-// Which listed servers the rules of a panel select, and with which settings.
+// The servers that the rules of a panel select, with their settings.
 import type { PanelConfig } from '../config/config.ts';
 import type { DiscoverRules, ServerGlobs } from '../domain/listing-settings.ts';
 import type { QuerySettings, ServerTarget } from '../domain/server.ts';

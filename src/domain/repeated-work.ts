@@ -1,4 +1,4 @@
-// Work that is done again and again, each time after a delay that it decides.
+// Work that is repeated, each time after a delay that it decides.
 
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 import type { Cancel, Clock } from './time.ts';

@@ -1,6 +1,4 @@
-/**
- * The calls that a panel's fleet asks for, each made when nothing holds it, and again after pauses.
- */
+/** The calls that a panel's fleet asks for, each made when nothing holds it. */
 import type { Clock } from '../domain/time.ts';
 import type { CallMaker } from './call-maker.ts';
 import type { Health } from './health/health.ts';

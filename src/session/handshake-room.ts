@@ -1,5 +1,4 @@
-// Opens a panel's console sockets in turn, one daemon after the other, and only as many of each
-// daemon at once as it accepts.
+// Opens a panel's console sockets in turn, only as many of each daemon at once as it accepts.
 
 import type { Cancel } from '../domain/time.ts';
 import type { InTurn } from './connect-pacer.ts';

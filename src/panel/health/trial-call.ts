@@ -1,4 +1,4 @@
-/** A call that a trial needs, and how the panel's health has it made. */
+/** A call that a trial needs, as the panel's health asks for it. */
 import type { Path, Subject } from '../subjects.ts';
 
 /** A call that no session asked for. */

@@ -1,6 +1,4 @@
-/**
- * A window of time, by default a minute: the calls of one kind in it, and when another one fits in.
- */
+/** The calls of one kind in a window of time, by default a minute, which bounds their number. */
 
 import { AT_ONCE } from '../../domain/time.ts';
 
