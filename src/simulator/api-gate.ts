@@ -6,7 +6,7 @@ import type { Clock } from '../domain/time.ts';
 import { sleep } from '../domain/waits.ts';
 import { hasPrefix } from '../text/api-keys.ts';
 import type { Faults } from './faults.ts';
-import { FAR_ENDS, type FarEnd } from './panel-behavior.ts';
+import { PANEL_BEHAVIORS, type PanelBehavior } from './panel-behavior.ts';
 import { countCall, type RateVerdict, type RateWindow } from './rate-window.ts';
 import type { Recorder } from './recorder.ts';
 import { refusal, refusalAnswer, type SimulatedAnswer, textsRefusal } from './simulated-responses.ts';
@@ -82,7 +82,7 @@ export class ApiGate {
       answered(answer.status);
       return new Response(answer.body, { status: answer.status, headers: { ...limits, ...answer.headers } });
     };
-    const hasOwnForm = this.#farEnd.limitHeaders === 'refusals';
+    const hasOwnForm = this.#behavior.limitHeaders === 'refusals';
     const refused = hasOwnForm ? undefined : this.#refuse(context, target);
     if (refused !== undefined) return send(refused);
     const limits = hasOwnForm ? () => ({}) : this.#headers(target);
@@ -97,8 +97,8 @@ export class ApiGate {
       : this.#applyFault(fault, context, sendLimited, endpoint);
   }
 
-  get #farEnd(): FarEnd {
-    return FAR_ENDS[this.#host.settings.panel];
+  get #behavior(): PanelBehavior {
+    return PANEL_BEHAVIORS[this.#host.settings.panel];
   }
 
   /** Calagopus' refusals after the limit check (backend/src/routes/api/client/mod.rs). */
@@ -153,7 +153,7 @@ export class ApiGate {
   #limit({ endpoint, server }: CallTarget): SimulatedAnswer | undefined {
     const { clock, recorder, settings } = this.#host;
     const now = clock.now();
-    const { limit: form, limitHeaders } = this.#farEnd;
+    const { limit: form, limitHeaders } = this.#behavior;
     const limit = (settings.rateLimitPerMinute * form.windowMs) / 60_000;
     const panel = countCall(this.#window, limit, now, form);
     this.#window = panel.window;
@@ -213,7 +213,7 @@ export class ApiGate {
     const { clock, stopped } = this.#host;
     switch (fault.kind) {
       case 'refuse': {
-        const shape = fault.shape ?? (this.#farEnd.limitHeaders === 'refusals' ? 'texts' : 'errors');
+        const shape = fault.shape ?? (this.#behavior.limitHeaders === 'refusals' ? 'texts' : 'errors');
         const answer = refusalAnswer(refusal(fault.status, fault.detail, fault.code), shape);
         const headers = { ...answer.headers, ...fault.headers };
         return send({ ...answer, headers, body: fault.body ?? answer.body });

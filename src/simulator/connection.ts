@@ -7,7 +7,7 @@ import { errorText, refusal } from './daemon-refusals.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame } from './frames.ts';
 import { HeldToken } from './held-token.ts';
-import { FAR_ENDS, type FarEnd } from './panel-behavior.ts';
+import { PANEL_BEHAVIORS, type PanelBehavior } from './panel-behavior.ts';
 import type { Recorder } from './recorder.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import { type PowerCommand, powerCommandSchema, type SocketAction } from './simulator-schema.ts';
@@ -65,7 +65,7 @@ export class ConsoleConnection {
       clock: host.clock,
       recorder: host.recorder,
       server: server.uuid,
-      throttles: () => this.#farEnd.throttles,
+      throttles: () => this.#behavior.throttles,
     });
   }
 
@@ -103,11 +103,11 @@ export class ConsoleConnection {
    */
   checkToken(): void {
     // Calagopus' daemon sends a ping at each of these checks.
-    if (this.#farEnd.forgetsTokens && !this.#frozen) this.#ws.ping();
+    if (this.#behavior.forgetsTokens && !this.#frozen) this.#ws.ping();
     if (this.#token.isAbsent) return;
     const stage = this.#token.stage(this.#host.clock.now());
     if (stage === 'expiring') this.#sendNow('token expiring', []);
-    if (stage !== 'expired' || !this.#farEnd.forgetsTokens) return;
+    if (stage !== 'expired' || !this.#behavior.forgetsTokens) return;
     this.#sendNow('token expired', []);
     this.#token.forget();
   }
@@ -138,7 +138,7 @@ export class ConsoleConnection {
 
   /** Applies a test's action to the open socket. */
   act(action: SocketAction): void {
-    act(this, action, this.#farEnd.sendsPermissions);
+    act(this, action, this.#behavior.sendsPermissions);
   }
 
   #leave(clientCode: number | undefined): void {
@@ -147,8 +147,8 @@ export class ConsoleConnection {
     if (connections.delete(this)) this.#host.recorder.closed(uuid, clientCode);
   }
 
-  get #farEnd(): FarEnd {
-    return FAR_ENDS[this.#host.settings.panel];
+  get #behavior(): PanelBehavior {
+    return PANEL_BEHAVIORS[this.#host.settings.panel];
   }
 
   /** Why the token can't be used, as checked for every message. */
@@ -157,7 +157,7 @@ export class ConsoleConnection {
   }
 
   #sendNow(event: string, args: readonly string[]): void {
-    this.sendRaw(eventFrame(event, args, this.#farEnd.sendsPermissions), false);
+    this.sendRaw(eventFrame(event, args, this.#behavior.sendsPermissions), false);
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -175,7 +175,7 @@ export class ConsoleConnection {
     }
     const error = this.#tokenError;
     if (error !== undefined) {
-      if (this.#token.isAbsent && this.#farEnd.forgetsTokens) this.drop();
+      if (this.#token.isAbsent && this.#behavior.forgetsTokens) this.drop();
       else this.#sendNow('jwt error', [error]);
       return;
     }
@@ -214,37 +214,37 @@ export class ConsoleConnection {
     ]);
     if (fault?.kind === 'ignore-auth') return;
     if (fault?.kind === 'jwt-error-on-auth') {
-      this.#sendNow('jwt error', [errorText(fault.text ?? EXPIRED_TEXT, this.#farEnd)]);
+      this.#sendNow('jwt error', [errorText(fault.text ?? EXPIRED_TEXT, this.#behavior)]);
       return;
     }
     if (fault?.kind === 'daemon-error-on-auth') {
-      this.#sendNow('daemon error', [errorText(fault.text ?? DAEMON_ERROR_TEXT, this.#farEnd)]);
+      this.#sendNow('daemon error', [errorText(fault.text ?? DAEMON_ERROR_TEXT, this.#behavior)]);
       return;
     }
     const nowMs = clock.toUnixMs(clock.now());
     const verdict = await checkToken(tokenKey, token, { nowMs, validSinceMs: startedUnixMs });
     if (!verdict.ok) {
-      const refused = refusal(verdict, this.#farEnd);
+      const refused = refusal(verdict, this.#behavior);
       if (refused === 'drop') this.drop();
       else this.#sendNow(refused[0], [refused[1]]);
       return;
     }
     // Calagopus' daemon treats another server's token like an expired one.
-    if (this.#farEnd.forgetsTokens && verdict.claims.serverUuid !== uuid) {
+    if (this.#behavior.forgetsTokens && verdict.claims.serverUuid !== uuid) {
       this.#sendNow('token expired', []);
       return;
     }
     this.#host.unauthenticated[this.#server.node].delete(this);
     const isFirst = this.#token.isAbsent;
     this.#token.hold(verdict, clock.now(), nowMs);
-    this.#sendNow('auth success', this.#farEnd.sendsPermissions ? this.#token.permissions : []);
+    this.#sendNow('auth success', this.#behavior.sendsPermissions ? this.#token.permissions : []);
     if (isFirst) this.#greet();
   }
 
   #greet(): void {
     const { state } = this.#server.game;
     this.send(eventFrame('status', [state]));
-    if (state === 'offline' && !this.#farEnd.forgetsTokens) this.#sendStats();
+    if (state === 'offline' && !this.#behavior.forgetsTokens) this.#sendStats();
   }
 
   #sendStats(): void {

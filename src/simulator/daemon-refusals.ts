@@ -1,7 +1,7 @@
 // How a daemon refuses a token on a console socket, in its own form.
 
 import { randomUUID } from 'node:crypto';
-import type { FarEnd } from './panel-behavior.ts';
+import type { PanelBehavior } from './panel-behavior.ts';
 import { DENYLISTED_TEXT, EXPIRED_TEXT, type TokenVerdict } from './tokens.ts';
 
 type RefusedToken = Extract<TokenVerdict, { readonly ok: false }>;
@@ -19,14 +19,14 @@ const CALAGOPUS_TEXTS: ReadonlyMap<string, string> = new Map([
  * The response to an invalid token (application/src/server/websocket/jwt.rs and remote/jwt.rs of
  * calagopus/wings).
  */
-export function refusal({ event, text }: Omit<RefusedToken, 'ok'>, farEnd: FarEnd): DaemonRefusal {
-  if (!farEnd.forgetsTokens) return [event, errorText(text, farEnd)];
+export function refusal({ event, text }: Omit<RefusedToken, 'ok'>, behavior: PanelBehavior): DaemonRefusal {
+  if (!behavior.forgetsTokens) return [event, errorText(text, behavior)];
   const meaning = event === 'jwt error' ? CALAGOPUS_TEXTS.get(text) : undefined;
   return meaning === undefined ? 'drop' : [event, `invalid token: ${meaning}`];
 }
 
 /** The text of an error: Wings gives each an identifier. */
-export function errorText(text: string, { forgetsTokens }: Pick<FarEnd, 'forgetsTokens'>): string {
+export function errorText(text: string, { forgetsTokens }: Pick<PanelBehavior, 'forgetsTokens'>): string {
   if (forgetsTokens || text.startsWith('Error Event')) return text;
   return `Error Event [${randomUUID()}]: ${text}`;
 }

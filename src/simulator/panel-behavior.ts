@@ -1,9 +1,9 @@
-/** The differences in behavior between the panels and daemons that can be simulated. */
+/** How each kind of panel that can be simulated, with its daemons, treats its clients. */
 import type { LimitForm } from './rate-window.ts';
 import type { PanelKind } from './simulator-schema.ts';
 
-/** How a kind of panel and its daemons treat their clients. */
-export interface FarEnd {
+/** How a panel and its daemons treat their clients. */
+export interface PanelBehavior {
   /** How the panel counts calls against its rate limit. */
   readonly limit: LimitForm;
   /** Which responses have rate limit headers. */
@@ -25,7 +25,7 @@ export interface FarEnd {
   readonly sendsPermissions: boolean;
 }
 
-const WINGS: FarEnd = {
+const WINGS: PanelBehavior = {
   limit: { windowMs: 60_000 },
   limitHeaders: 'always',
   checksOrigin: true,
@@ -36,7 +36,7 @@ const WINGS: FarEnd = {
   sendsPermissions: false,
 };
 
-export const FAR_ENDS: Readonly<Record<PanelKind, FarEnd>> = {
+export const PANEL_BEHAVIORS: Readonly<Record<PanelKind, PanelBehavior>> = {
   pterodactyl: WINGS,
   pelican: WINGS,
   hydrodactyl: WINGS,

@@ -10,7 +10,7 @@ import { clientApi } from './client-api.ts';
 import { controlApi } from './control-api.ts';
 import { GamePort, playersAt } from './game-port.ts';
 import { Listener } from './listener.ts';
-import { FAR_ENDS } from './panel-behavior.ts';
+import { PANEL_BEHAVIORS } from './panel-behavior.ts';
 import { DEMO_SERVERS, steadyServers } from './profiles.ts';
 import type { Recorder } from './recorder.ts';
 import { SharedState } from './shared-state.ts';
@@ -220,7 +220,7 @@ class SimulatedPanel implements Simulator {
   suspend(ref: string): void {
     const server = this.#find(ref);
     server.conflict = 'suspended';
-    const { closesSuspended } = FAR_ENDS[this.#shared.settings.panel];
+    const { closesSuspended } = PANEL_BEHAVIORS[this.#shared.settings.panel];
     if (closesSuspended) dropSockets(server);
     this.#shared.fleet.apply(server, closesSuspended ? 'kill' : 'stop');
   }

@@ -4,7 +4,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ConsoleConnection, type ConsoleHost } from './connection.ts';
-import { FAR_ENDS } from './panel-behavior.ts';
+import { PANEL_BEHAVIORS } from './panel-behavior.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 
 /** What an upgrade needs in addition to a console socket. */
@@ -27,7 +27,7 @@ export function handleUpgrade(
 ): void {
   const uuid = SOCKET_PATH.exec(new URL(request.url ?? '/', 'http://node').pathname)?.[1];
   const server = uuid === undefined ? undefined : host.findByUuid(uuid);
-  const { checksOrigin, maxUnauthenticated, forgetsTokens } = FAR_ENDS[host.settings.panel];
+  const { checksOrigin, maxUnauthenticated, forgetsTokens } = PANEL_BEHAVIORS[host.settings.panel];
   if (server === undefined || server.node !== node) {
     const message = forgetsTokens
       ? '{"errors":["server not found"]}'
@@ -76,7 +76,7 @@ function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: D
 
 /** Ends connections that a fault ends right after opening. */
 function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleConnection): void {
-  if (server.conflict === 'suspended' && FAR_ENDS[host.settings.panel].closesSuspended) {
+  if (server.conflict === 'suspended' && PANEL_BEHAVIORS[host.settings.panel].closesSuspended) {
     connection.close(4409, 'server is suspended');
     return;
   }

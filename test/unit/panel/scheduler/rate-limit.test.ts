@@ -4,7 +4,7 @@ import { CALAGOPUS } from '../../../../src/panel/dialects/calagopus.ts';
 import { type PinnedRate, RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { NO_SERVER, PATHS, type Path } from '../../../../src/panel/subjects.ts';
-import { FAR_ENDS } from '../../../../src/simulator/panel-behavior.ts';
+import { PANEL_BEHAVIORS } from '../../../../src/simulator/panel-behavior.ts';
 import { countCall, type RateWindow } from '../../../../src/simulator/rate-window.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -339,7 +339,7 @@ describe('a panel whose count goes on while calls come at the end of a window', 
             await world.clock.advance(waitMs(world) + (gaps[call % gaps.length] ?? 0) / 8);
             await world.clock.advance(waitMs(world));
             take(world.limit, 1);
-            const verdict = countCall(window, 360, world.clock.now(), FAR_ENDS.calagopus.limit);
+            const verdict = countCall(window, 360, world.clock.now(), PANEL_BEHAVIORS.calagopus.limit);
             window = verdict.window;
             expect(verdict.allowed).toBe(true);
           }
