@@ -64,18 +64,22 @@ describe('the Dockerfile', () => {
   });
 });
 
-/** Every file that contains the version of Node.js on which the exporter is built and tested, beside the oldest supported one. */
+/** Every place that has the version of Node.js on which the exporter is built and tested, beside the oldest supported one. */
 const NODE_VERSIONS: readonly (readonly [file: string, pattern: RegExp])[] = [
-  ['Dockerfile', /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/m],
-  ['deploy/pterodactyl/egg-gameserver-exporter.json', /"container": "node:([\d.]+)-/],
-  ['.ci/run', /^NODE_LTS=([\d.]+)$/m],
-  ['.github/workflows/release.yml', /container: node:([\d.]+)-/],
-  ['.github/workflows/test.yml', /container: node:([\d.]+)-/],
+  ['Dockerfile', /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/gm],
+  ['deploy/pterodactyl/egg-gameserver-exporter.json', /"container": "node:([\d.]+)-/g],
+  ['.ci/run', /^NODE_LTS=([\d.]+)$/gm],
+  ['.github/workflows/release.yml', /container: node:([\d.]+)-/g],
+  ['.github/workflows/release.yml', /node-version: '([\d.]+)'/g],
+  ['.github/workflows/test.yml', /container: node:([\d.]+)-/g],
+  ['.github/workflows/test.yml', /node-version: '([\d.]+)'/g],
 ];
 
-it('Node.js is the same version in all files', () => {
-  const versions = NODE_VERSIONS.map(
-    ([file, pattern]) => pattern.exec(readText(file))?.[1] ?? `none in ${file}`,
-  );
-  expect(new Set(versions)).toEqual(new Set([versions[0]]));
+it('Node.js is the same version everywhere', () => {
+  const versions = NODE_VERSIONS.map(([file, pattern]) => [
+    ...new Set([...readText(file).matchAll(pattern)].map(([, version]) => version)),
+  ]);
+  const [first] = versions;
+  expect(first).toHaveLength(1);
+  expect(versions).toEqual(NODE_VERSIONS.map(() => first));
 });
