@@ -121,13 +121,13 @@ function whereOn(labels: string, vector: string, condition: string): string {
 const REFUSED_REASONS = BLOCKED_REASONS.filter((reason) => !isFact(reason));
 
 /** The problems of servers, most urgent first: what players notice, then what they are about to notice. */
-const SERVER_PROBLEMS = codesSeenBy('rules').flatMap((code) =>
+const RECORDED_PROBLEMS = codesSeenBy('rules').flatMap((code) =>
   code === 'no_data' ? [REFUSED_REASONS.join('|'), code] : [code],
 );
 
 /** The duration of the first problem of each server, from the recording rules. */
 function servers(): string {
-  const beginnings = SERVER_PROBLEMS.map((problem) => {
+  const beginnings = RECORDED_PROBLEMS.map((problem) => {
     const began = ofServers('server:gameserver_problem_since:timestamp_seconds', `problem=~"${problem}"`);
     return `max by (${SERVER}, problem, urgency) (${began})`;
   });

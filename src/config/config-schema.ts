@@ -14,7 +14,6 @@ import { apiKeyIn, apiKeyProblem, isApiKey, keyTextProblem } from '../text/api-k
 import { KNOWN_SECRETS, Secret } from '../text/secrets.ts';
 import {
   byDefault,
-  count,
   customIssue,
   duration,
   flag,
@@ -22,6 +21,7 @@ import {
   namedFile,
   oneOf,
   optional,
+  positiveInteger,
   scalar,
   section,
   settings,
@@ -172,7 +172,7 @@ const PANEL_SHAPE = {
   apiKeyFile: optional(keyFile(apiKeyProblem, 'use `api_key`'), '/run/secrets/panel-key').describe(
     'A file that contains only the client API key.',
   ),
-  requestsPerMinute: optional(count(), 120).describe(
+  requestsPerMinute: optional(positiveInteger(), 120).describe(
     'The maximum number of API calls per minute. Default: 80 % of the limit that the panel reports.',
   ),
   keyPerShard: byDefault(false, flag()).describe(

@@ -12,11 +12,11 @@ import { EXPECTS } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import {
   byDefault,
-  count,
   duration,
   list,
   oneOf,
   optional,
+  positiveInteger,
   scalar,
   section,
   settings,
@@ -124,7 +124,7 @@ export const discover = orSwitch(
     intervalMs: byDefault('5m', duration('1m', 'reading it takes one call per hundred servers')).describe(
       'How often the server list is read: one call per hundred servers. At least 1m.',
     ),
-    maxServers: byDefault(DEFAULT_MAX_SERVERS, count()).describe(
+    maxServers: byDefault(DEFAULT_MAX_SERVERS, positiveInteger()).describe(
       'The maximum number of discovered servers, not counting entries in `servers`. Further servers are only reported.',
     ),
     include: match().prefault({}).describe('Monitor only servers that match all given keys.'),

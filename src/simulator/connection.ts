@@ -3,7 +3,7 @@
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../domain/time.ts';
 import { ClientFrames } from './client-frames.ts';
-import { errorText, refusal } from './daemon-refusals.ts';
+import { daemonRefusal, errorText } from './daemon-refusals.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame } from './frames.ts';
 import { HeldToken } from './held-token.ts';
@@ -224,7 +224,7 @@ export class ConsoleConnection {
     const nowMs = clock.toUnixMs(clock.now());
     const verdict = await checkToken(tokenKey, token, { nowMs, validSinceMs: startedUnixMs });
     if (!verdict.ok) {
-      const refused = refusal(verdict, this.#behavior);
+      const refused = daemonRefusal(verdict, this.#behavior);
       if (refused === 'drop') this.drop();
       else this.#sendNow(refused[0], [refused[1]]);
       return;

@@ -19,7 +19,10 @@ const CALAGOPUS_TEXTS: ReadonlyMap<string, string> = new Map([
  * The response to an invalid token (application/src/server/websocket/jwt.rs and remote/jwt.rs of
  * calagopus/wings).
  */
-export function refusal({ event, text }: Omit<RefusedToken, 'ok'>, behavior: PanelBehavior): DaemonRefusal {
+export function daemonRefusal(
+  { event, text }: Omit<RefusedToken, 'ok'>,
+  behavior: PanelBehavior,
+): DaemonRefusal {
   if (!behavior.forgetsTokens) return [event, errorText(text, behavior)];
   const meaning = event === 'jwt error' ? CALAGOPUS_TEXTS.get(text) : undefined;
   return meaning === undefined ? 'drop' : [event, `invalid token: ${meaning}`];

@@ -148,7 +148,7 @@ export function flag() {
 }
 
 /** A whole number above 0. */
-export function count() {
+export function positiveInteger() {
   const read = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined);
   return scalar('a positive integer', { read, json: orVariable({ type: 'integer', minimum: 1 }) });
 }

@@ -47,7 +47,7 @@ function isWell({ servers, counts, status }: LiveFleet): boolean {
  * The numbers of all servers, of running and unread ones, of those with each verdict, and of
  * players.
  */
-export function summary(fleet: LiveFleet, choice: Choice): JSX.Element {
+export function fleetSummary(fleet: LiveFleet, choice: Choice): JSX.Element {
   const { servers } = fleet;
   const titles: readonly Titled[] = [
     ['state:running', 'running'],

@@ -6,7 +6,7 @@ import type { LiveUpdate } from '../data/live-update.ts';
 import { type ColorScheme, storedColorScheme, useColorScheme } from './color-scheme.ts';
 import { header, type LostConnection } from './header.tsx';
 import { LiveFleet } from './live-fleet.ts';
-import { details, notices, summary } from './overview.tsx';
+import { details, fleetSummary, notices } from './overview.tsx';
 import { reloadIfUpdated } from './reload-page.ts';
 import { searchField, selectSearch } from './search-field.tsx';
 import { serverKey } from './server-key.ts';
@@ -170,7 +170,7 @@ export class Page {
       <>
         {notices(fleet)}
         <div class="overview">
-          {summary(fleet, choice)}
+          {fleetSummary(fleet, choice)}
           <div class="tools">
             {hasServers &&
               searchField({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { errorText, refusal } from '../../../src/simulator/daemon-refusals.ts';
+import { daemonRefusal, errorText } from '../../../src/simulator/daemon-refusals.ts';
 import { PANEL_BEHAVIORS } from '../../../src/simulator/panel-behavior.ts';
 import type { PanelKind } from '../../../src/simulator/simulator-schema.ts';
 import {
@@ -16,7 +16,7 @@ it.each<[PanelKind, 'jwt error' | 'daemon error', string]>([
   ['pelican', 'jwt error', NO_CONNECT_TEXT],
   ['hydrodactyl', 'daemon error', DAEMON_ERROR_TEXT],
 ])('the daemon of %s explains a %s with an identifier: %s', (panel, event, text) => {
-  const refused = refusal({ event, text }, PANEL_BEHAVIORS[panel]);
+  const refused = daemonRefusal({ event, text }, PANEL_BEHAVIORS[panel]);
   expect(refused[0]).toBe(event);
   expect(IDENTIFIED.exec(refused[1] ?? '')?.[1]).toBe(text);
 });
@@ -28,7 +28,7 @@ it.each<['jwt error' | 'daemon error', string, unknown]>([
   ['daemon error', DAEMON_ERROR_TEXT, 'drop'],
   ['daemon error', EXPIRED_TEXT, 'drop'],
 ])('the daemon of Calagopus explains only what a %s says of time: %s', (event, text, refused) => {
-  expect(refusal({ event, text }, PANEL_BEHAVIORS.calagopus)).toEqual(refused);
+  expect(daemonRefusal({ event, text }, PANEL_BEHAVIORS.calagopus)).toEqual(refused);
 });
 
 it('a text that has an identifier gets no other, and Calagopus has none', () => {

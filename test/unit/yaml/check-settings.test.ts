@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
 import { checkSettings } from '../../../src/yaml/check-settings.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
-import { count, list, namedFile, scalar, section } from '../../../src/yaml/setting-types.ts';
+import { list, namedFile, positiveInteger, scalar, section } from '../../../src/yaml/setting-types.ts';
 import { API_KEY_FILE } from '../../../src/yaml/text-file.ts';
 import { isTreeMap, type SettingProblem, type Tree, valueAt } from '../../../src/yaml/tree.ts';
 
 beforeEach(() => KNOWN_SECRETS.clear());
 
-const server = section('a server', { id: scalar('an id'), port: count().optional() });
+const server = section('a server', { id: scalar('an id'), port: positiveInteger().optional() });
 const schema = section('a map with servers', {
   servers: list(server, 'servers', 'server'),
   api_key: scalar('a key', {

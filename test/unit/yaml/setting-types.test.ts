@@ -7,7 +7,6 @@ import { YamlDocument } from '../../../src/yaml/document.ts';
 import { NamedFile } from '../../../src/yaml/named-files.ts';
 import {
   byDefault,
-  count,
   duration,
   flag,
   list,
@@ -15,6 +14,7 @@ import {
   oneOf,
   optional,
   orVariable,
+  positiveInteger,
   scalar,
   secretFiles,
   section,
@@ -58,10 +58,10 @@ describe('a setting', () => {
     ['that is true', flag(), 'true', true],
     ['that is false', flag(), 'false', false],
     ['that is neither', flag(), 'yes', 'value: expected true or false'],
-    ['that is a number', count(), '12', 12],
-    ['that is zero', count(), '0', 'value: expected a positive integer'],
-    ['that is a number with a sign', count(), '+1', 'value: expected a positive integer'],
-    ['that is a long number', count(), '1234567890', 'value: expected a positive integer'],
+    ['that is a number', positiveInteger(), '12', 12],
+    ['that is zero', positiveInteger(), '0', 'value: expected a positive integer'],
+    ['that is a number with a sign', positiveInteger(), '+1', 'value: expected a positive integer'],
+    ['that is a long number', positiveInteger(), '1234567890', 'value: expected a positive integer'],
     ['that is a duration', duration(), '1m30s', 90_000],
     ['that is the longest duration', duration(), '1d', 86_400_000],
     ['that is a longer duration', duration(), '25h', 'value: expected a duration of at most 1d'],
@@ -80,7 +80,7 @@ describe('a setting', () => {
     ],
     ['that is the shortest duration', duration('10s', 'the panel caches'), '10s', 10_000],
     ['that may be missing', optional(flag()), undefined, undefined],
-    ['with a default', byDefault(30, count()), undefined, 30],
+    ['with a default', byDefault(30, positiveInteger()), undefined, 30],
     ['with an item', list(flag(), 'flags', 'flag'), ['true'], [true]],
     ['without an item', list(flag(), 'flags', 'flag'), [], 'value: expected at least one flag'],
     ['that is no list', list(flag(), 'flags', 'flag'), 'true', 'value: expected a list of flags'],
@@ -106,7 +106,7 @@ describe('a setting', () => {
   });
 
   it.each([
-    ['a default', byDefault(30, count()), { default: 30 }],
+    ['a default', byDefault(30, positiveInteger()), { default: 30 }],
     ['examples', optional(even, 8), { examples: [8] }],
     ['an example', even, { examples: ['42'] }],
   ])('is described with %s', (_what, type, described) => {
@@ -125,7 +125,7 @@ describe('a setting', () => {
 describe('settings', () => {
   const poll = settings('a map', {
     pollIntervalMs: duration(),
-    maxBytes: count(),
+    maxBytes: positiveInteger(),
     allowInsecure: optional(flag()),
   });
 
