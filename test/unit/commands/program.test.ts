@@ -33,6 +33,8 @@ it.each<[readonly string[], number]>([
   [['check', 'nowhere.yaml'], 1],
   [['doctor', 'nowhere.yaml'], 1],
   [['serve', 'nowhere.yaml'], 1],
+  [['--config', 'nowhere.yaml'], 1],
+  [[], 1],
   [['serve', '--web.listen-address', 'nonsense'], 2],
 ])('the arguments %j have the exit code %i', async (args, code) => {
   expect(await run(...args)).toBe(code);

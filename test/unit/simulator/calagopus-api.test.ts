@@ -118,6 +118,7 @@ describe('the resources of a node', () => {
 
 it.each<[Conflict, boolean, number]>([
   ['installing', false, 409],
+  ['installing', true, 409],
   ['suspended', false, 409],
   ['suspended', true, 200],
   ['maintenance', false, 200],
