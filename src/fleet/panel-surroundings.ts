@@ -6,12 +6,6 @@ import type { PanelGateway } from '../panel/gateway.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject, subjectNode } from '../panel/subjects.ts';
 import type { SessionRecord } from '../session/session-context.ts';
 
-/**
- * A recovery counts for the panel's other servers at most once within this time: if a thousand
- * refused servers recover one by one, each recovery would have all others asked again.
- */
-const RECOVERY_GAP_MS = 60_000;
-
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
 
 /** The surroundings of a panel's sessions: the outages that hold them, and the times of changes. */
@@ -20,7 +14,7 @@ export class PanelSurroundings {
   readonly #gateway: PanelGateway;
   /** When each subject was last blamed or cleared. */
   readonly #judged = new Map<Subject, number>();
-  /** By cause: the last recovery that counts, of a server that had failed for it; also by node. */
+  /** By cause: when a server that had failed for it last worked again; also by node. */
   readonly #recovered = new Map<CauseCode, number>();
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   /** When the server list was last read completely. */
@@ -36,9 +30,8 @@ export class PanelSurroundings {
       if (change.of !== 'recovery') return;
       const { cause, node = '' } = change;
       const ofNode = this.#recoveredOnNode.get(node) ?? new Map<CauseCode, number>();
-      this.#recoveredOnNode.set(node, ofNode);
-      for (const times of [this.#recovered, ofNode])
-        if (clock.now() - (times.get(cause) ?? NEVER) >= RECOVERY_GAP_MS) times.set(cause, clock.now());
+      this.#recoveredOnNode.set(node, ofNode.set(cause, clock.now()));
+      this.#recovered.set(cause, clock.now());
     });
   }
 
