@@ -9,7 +9,20 @@ const LOOPBACK = addresses(...LOOPBACK_RANGES);
 /** The names of this machine (RFC 6761). */
 const LOOPBACK_NAME = /^(?:.*\.)?localhost\.?$/i;
 
-const LOCAL = addresses(...LOOPBACK_RANGES, '0.0.0.0/8', '169.254.0.0/16', '::/128', 'fe80::/10');
+/** Addresses that stand for all addresses of a machine. */
+const UNSPECIFIED_RANGES = ['0.0.0.0/8', '::/128'] as const;
+const UNSPECIFIED = addresses(...UNSPECIFIED_RANGES);
+
+/** Addresses that are valid only within one network segment. */
+const LINK_LOCAL_RANGES = ['169.254.0.0/16', 'fe80::/10'] as const;
+const LINK_LOCAL = addresses(...LINK_LOCAL_RANGES);
+
+const LOCAL = addresses(...LOOPBACK_RANGES, ...UNSPECIFIED_RANGES, ...LINK_LOCAL_RANGES);
+
+const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+
+/** Names without a domain, and domains that exist only within a network. */
+const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
 
 /** Addresses at which many machines listen, or none. */
 const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
@@ -69,6 +82,24 @@ export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
   const isLocal = embeddedForms(bare, EMBEDDINGS).some((form) => contains(LOCAL, form));
   return isLocal || LOOPBACK_NAME.test(bare);
+}
+
+/** Is the host an address that stands for all addresses of a machine? */
+export function isUnspecified(host: string): boolean {
+  return contains(UNSPECIFIED, host);
+}
+
+/** Is the host an address that is valid only within one network segment? */
+export function isLinkLocal(host: string): boolean {
+  return contains(LINK_LOCAL, host);
+}
+
+/**
+ * Is the host (a name, or an address in brackets as in a URL) this machine or in a private network?
+ */
+export function isPrivateHost(host: string): boolean {
+  const bare = unbracketed(host);
+  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
 }
 
 /** Is the host (a name, or an address, in brackets as in a URL) this machine, and nothing else? */

@@ -2,10 +2,10 @@
 
 import { Command, Option } from 'commander';
 import { isLocalHost } from '../addresses/ranges.ts';
-import type { Config, PanelConfig } from '../config/config.ts';
+import { type Config, DEFAULT_MAX_SERVERS, type PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rule-texts.ts';
-import { DEFAULT_MAX_SERVERS, type ServerGlobs } from '../domain/listing-settings.ts';
+import type { ServerGlobs } from '../domain/listing-settings.ts';
 import { EXPECTS } from '../domain/server.ts';
 import { formatDuration } from '../text/duration.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';

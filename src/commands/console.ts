@@ -1,6 +1,5 @@
-// The command `console`: its flags, its confirmation prompt and its exit.
+// The command `console`: its flags and its exit.
 
-import { createInterface } from 'node:readline';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemNames } from '../addresses/name-lookups.ts';
 import { socketAccess, spokenDialect } from '../app/panel-access.ts';
@@ -13,6 +12,7 @@ import { parseDuration } from '../text/duration.ts';
 import { printable } from '../text/printable.ts';
 import { panelApi } from './api-client.ts';
 import { CommandFailure } from './command-failure.ts';
+import { confirmed } from './confirmation.ts';
 import { KEY_VARIABLE } from './console-key.ts';
 import { findServer, type ServerFlags } from './console-server.ts';
 
@@ -86,10 +86,10 @@ async function runConsole(server: string, flags: ConsoleFlags) {
   const { panel, target, ownKeySource } = await findServer(server, flags, clock);
   const keySource = ownKeySource ?? `the configuration (${panel.apiKeySource})`;
   const { power, yes = false, send = [] } = flags;
-  if (power !== undefined && !yes && !(await confirmed(`${power} ${target.name} on panel ${panel.name}?`))) {
-    return { code: 1, error: `${power} was not confirmed: nothing was done` };
-  }
   const { stdin, stdout, stderr } = process;
+  const isAsked = power !== undefined && !yes;
+  if (isAsked && !(await confirmed(`${power} ${target.name} on panel ${panel.name}?`, stdin, stderr)))
+    return { code: 1, error: `${power} was not confirmed: nothing was done` };
   const readsInput = power === undefined && send.length === 0;
   const interactive = readsInput && stdin.isTTY && stdout.isTTY;
   const screen = new Screen({
@@ -123,14 +123,4 @@ async function runConsole(server: string, flags: ConsoleFlags) {
   const outcome = await run.run();
   await api.close();
   return outcome;
-}
-
-/** Asks a yes-or-no question in the terminal; anything but a yes means no. */
-async function confirmed(question: string): Promise<boolean> {
-  const asking = createInterface({ input: process.stdin, output: process.stderr });
-  asking.setPrompt(`${printable(question)} [y/N] `);
-  asking.prompt();
-  const { value = '' } = await asking[Symbol.asyncIterator]().next();
-  asking.close();
-  return /^y(?:es)?$/i.test(String(value).trim());
 }

@@ -5,9 +5,10 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { FileKind } from '../yaml/text-file.ts';
 import { readText } from '../yaml/text-file.ts';
+import type { Asker } from './asker.ts';
 import { CommandFailure } from './command-failure.ts';
 import { invocation } from './command-line.ts';
-import { type Asker, terminalAsker } from './init-answers.ts';
+import { terminalAsker } from './terminal-asker.ts';
 
 /** The binary logarithm of the number of rounds: a check takes a tenth of a second. */
 const COST = 10;

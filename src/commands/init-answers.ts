@@ -1,16 +1,14 @@
 // The panel address and the API key for `init`, from flags or from questions.
 
-import { isIP } from 'node:net';
-import { unbracketed } from '../addresses/hosts.ts';
-import { addresses, contains, isLocalHost } from '../addresses/ranges.ts';
+import { isPrivateHost } from '../addresses/ranges.ts';
 import { isClearText, panelUrlProblem } from '../config/panel-url.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
-import { Printout } from '../doctor/paint.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { apiKeyIn, apiKeyProblem, isApiKey } from '../text/api-keys.ts';
 import { Secret } from '../text/secrets.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
+import { type Asker, CANCELED } from './asker.ts';
 import { CommandFailure } from './command-failure.ts';
 
 /** The flags that replace the questions of `init`. */
@@ -27,31 +25,6 @@ export interface Answers {
   readonly key: Secret;
 }
 
-/**
- * A question whose answer is a text; `validate` returns what is wrong with an answer, or undefined.
- */
-interface Prompt {
-  readonly text: string;
-  readonly example: string;
-  readonly validate: (answer: string) => string | undefined;
-}
-
-/** A value to choose, and its displayed text. */
-type Labeled = readonly [value: string, label: string];
-
-/** Asks a person; rejects with a CommandFailure if the person cancels. */
-export interface Asker {
-  text(question: Prompt): Promise<string>;
-  /** Doesn't echo the answer. */
-  hidden(question: Prompt): Promise<string>;
-  /** Anything but a yes means no. */
-  confirms(question: string): Promise<boolean>;
-  /** One of several values, by their labels; the first is the default. */
-  select(question: string, options: readonly Labeled[]): Promise<string>;
-  /** Any of these values, by their labels. */
-  choose(question: string, options: readonly Labeled[]): Promise<readonly string[]>;
-}
-
 /** Sources of answers in addition to the flags. */
 export interface AnswerSources {
   readonly env: Environment;
@@ -62,8 +35,6 @@ export interface AnswerSources {
   /** Shows a text to the person who is asked. */
   readonly explain: (text: string) => void;
 }
-
-export const STOPPED = 'canceled: nothing was written';
 
 /** The flags that are missing if nobody can be asked; undefined if none are. */
 export function missingFlags(flags: AnswerFlags): string | undefined {
@@ -103,7 +74,7 @@ export async function readUrl(
     if (problem !== undefined) throw new CommandFailure(`--url: ${problem}`);
     const url = withScheme(text);
     if (allowInsecure || !isClearText(url) || (await asker?.confirms(CLEAR_TEXT)) === true) return url;
-    if (flag !== undefined) throw new CommandFailure(STOPPED);
+    if (flag !== undefined) throw new CommandFailure(CANCELED);
   }
 }
 
@@ -114,19 +85,6 @@ const CLEAR_TEXT = 'http sends the API key through the network in clear text. Us
 function withScheme(text: string): string {
   const address = text.trim();
   return address.includes('://') ? address : `https://${address}`;
-}
-
-const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
-
-/** Names without a domain, and domains that exist only within a network. */
-const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
-
-/**
- * Is the host (a name, or an address in brackets as in a URL) this machine or in a private network?
- */
-export function isPrivateHost(host: string): boolean {
-  const bare = unbracketed(host);
-  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
 }
 
 /**
@@ -225,53 +183,4 @@ function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: A
   if (urlProblem(other, allowInsecure, true) !== undefined) return undefined;
   const risk = isClearText(other) ? ', which sends the API key in clear text' : '';
   return { url: other, reason: `The port speaks http${risk}.` };
-}
-
-/** The number of options that are visible at a time. */
-const SHOWN_OPTIONS = 12;
-
-const toOption = ([value, label]: Labeled) => ({ value, label });
-
-/** Asks in the terminal, on standard error; the signal cancels a question. */
-export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
-  // Loaded only if a question is asked.
-  const { confirm, multiselect, password, select, text } = await import('@clack/prompts');
-  // In a terminal that doesn't report its size, the library would write one character per line, or
-  // nothing.
-  const { stderr } = process;
-  if (!(stderr.columns > 0)) stderr.columns = 80;
-  if (!(stderr.rows > 0)) stderr.rows = 24;
-  const common = { output: stderr, signal, withGuide: false };
-  // The library breaks lines in odd places; a symbol and two spaces precede its questions.
-  const page = Printout.for(stderr, process.env);
-  const wrapped = (question: string) => page.wrapped(question, '   ').trimStart();
-  /** Returns the answer; throws if the question was canceled. */
-  function answered<T>(answer: T): Exclude<T, symbol> {
-    if (typeof answer === 'symbol') throw new CommandFailure(STOPPED);
-    return answer as Exclude<T, symbol>;
-  }
-  const asking = ({ text: question, example, validate }: Prompt) => ({
-    ...common,
-    message: wrapped(question),
-    placeholder: example,
-    validate: (answer = '') => validate(answer),
-  });
-  return {
-    text: async (question) => answered(await text(asking(question))),
-    hidden: async (question) => answered(await password({ ...asking(question), mask: '' })),
-    confirms: async (question) =>
-      answered(await confirm({ ...common, message: wrapped(question), initialValue: false })),
-    select: async (question, options) =>
-      answered(await select({ ...common, message: wrapped(question), options: options.map(toOption) })),
-    choose: async (question, options) =>
-      answered(
-        await multiselect({
-          ...common,
-          message: wrapped(question),
-          options: options.map(toOption),
-          required: false,
-          maxItems: SHOWN_OPTIONS,
-        }),
-      ),
-  };
 }

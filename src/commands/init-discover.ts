@@ -3,7 +3,7 @@
 import type { ListedServer } from '../panel/responses.ts';
 import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
 import { typeOfEgg } from '../query/eggs.ts';
-import type { Asker } from './init-answers.ts';
+import type { Asker } from './asker.ts';
 import { alwaysRunning, expectLines } from './init-expect.ts';
 import type { KeyAccess } from './key-access.ts';
 

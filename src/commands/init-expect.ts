@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { ListedServer } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
 import { counted } from '../text/sentences.ts';
-import type { Asker } from './init-answers.ts';
+import type { Asker } from './asker.ts';
 
 type Server = Pick<ListedServer, 'identifier' | 'name' | 'uuid'>;
 

@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { type Asker, CANCELED } from './asker.ts';
 import { CommandFailure } from './command-failure.ts';
-import { type Asker, STOPPED } from './init-answers.ts';
 import { existsMessage, makePrivate, realPath, requireDirectories, writePrivately } from './init-files.ts';
 
 /** The flags that choose them. */
@@ -55,7 +55,7 @@ export class Targets {
     if (asker === undefined) throw new CommandFailure(existsMessage(taken));
     const question = `${taken.join(' and ')} ${taken.length === 1 ? 'exists' : 'exist'}. Overwrite?`;
     if (await asker.confirms(question)) return true;
-    throw new CommandFailure(STOPPED);
+    throw new CommandFailure(CANCELED);
   }
 
   /** Writes both, or neither; throws a CommandFailure. */

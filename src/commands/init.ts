@@ -9,17 +9,15 @@ import { problemBlocks } from '../doctor/render.ts';
 import { SystemClock } from '../domain/time.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { panelApi } from './api-client.ts';
+import { type Asker, CANCELED } from './asker.ts';
 import { CommandFailure } from './command-failure.ts';
 import {
   type AnswerFlags,
   type Answers,
-  type Asker,
   missingFlags,
   otherAnswers,
   readKey,
   readUrl,
-  STOPPED,
-  terminalAsker,
 } from './init-answers.ts';
 import { configText, type NewPanel, readPanel } from './init-config.ts';
 import { chooseServers } from './init-discover.ts';
@@ -27,6 +25,7 @@ import { summary } from './init-summary.ts';
 import { type TargetFlags, Targets } from './init-targets.ts';
 import { interruptible } from './interruptible.ts';
 import { type KeyAccess, keyAccess } from './key-access.ts';
+import { terminalAsker } from './terminal-asker.ts';
 
 interface InitFlags extends AnswerFlags, TargetFlags {
   readonly name?: string;
@@ -84,7 +83,7 @@ Exit codes: 0 both files written · 1 error, nothing written · 2 invalid usage`
             note: (text) => output.writeErr?.(KNOWN_SECRETS.redact(text)),
           });
         } catch (error) {
-          throw signal.aborted ? new CommandFailure(STOPPED, { cause: error }) : error;
+          throw signal.aborted ? new CommandFailure(CANCELED, { cause: error }) : error;
         }
       });
     });

@@ -17,3 +17,6 @@ export type PanelConfig = Config['panels'][number];
 export type LoadResult =
   | { readonly ok: true; readonly config: Config; readonly secretFiles: readonly SecretFile[] }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };
+
+/** The maximum number of discovered servers that are monitored, by default. */
+export const DEFAULT_MAX_SERVERS = 15_000;

@@ -2,12 +2,7 @@
 
 import picomatch from 'picomatch';
 import { z } from 'zod';
-import {
-  DEFAULT_MAX_SERVERS,
-  LISTING_TYPES,
-  type ListingSettings,
-  MATCH_KEYS,
-} from '../domain/listing-settings.ts';
+import { LISTING_TYPES, type ListingSettings, MATCH_KEYS } from '../domain/listing-settings.ts';
 import { EXPECTS } from '../domain/server.ts';
 import { AUTO } from '../query/eggs.ts';
 import {
@@ -21,6 +16,7 @@ import {
   section,
   settings,
 } from '../yaml/setting-types.ts';
+import { DEFAULT_MAX_SERVERS } from './config.ts';
 import { LABEL_NAME_JSON, LABEL_VALUE, labels, mode, queryShape, queryType } from './server-schema.ts';
 
 const MAX_GLOB = 200;

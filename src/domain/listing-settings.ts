@@ -35,9 +35,6 @@ export interface LabelRule {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The maximum number of discovered servers that are monitored, by default. */
-export const DEFAULT_MAX_SERVERS = 15_000;
-
 export interface ListingSettings {
   /** Every server that the account has access to, if absent. */
   readonly type?: ListingType;

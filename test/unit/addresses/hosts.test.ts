@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { formatEndpoint, parseEndpoint } from '../../../src/addresses/hosts.ts';
+import { formatEndpoint, isHost, isPort, parseEndpoint } from '../../../src/addresses/hosts.ts';
 
 it.each([
   ['play.example.com', { host: 'play.example.com' }],
@@ -29,4 +29,39 @@ it('an endpoint is parsed as it was formatted', () => {
       expect(parseEndpoint(formatEndpoint(endpoint))).toEqual(endpoint);
     }),
   );
+});
+
+it.each<[unknown, boolean]>([
+  ['203.0.113.7', true],
+  ['2001:db8::7', true],
+  ['play.example.com', true],
+  ['Survival_1', true],
+  ['play.example.com.', false],
+  ['-play.example.com', false],
+  [`${'a'.repeat(63)}.example.com`, true],
+  [`${'a'.repeat(64)}.example.com`, false],
+  ['a.'.repeat(127).slice(0, -1), true],
+  ['a.'.repeat(128).slice(0, -1), false],
+  // Resolvers treat these as IPv4 addresses.
+  ['203.0.113', false],
+  ['play.0x', false],
+  ['fe80::7%eth0', false],
+  ['[2001:db8::7]', false],
+  ['', false],
+  [7, false],
+  [undefined, false],
+])('%j is a host: %s', (value, expected) => {
+  expect(isHost(value)).toBe(expected);
+});
+
+it.each<[unknown, boolean]>([
+  [1, true],
+  [65_535, true],
+  [0, false],
+  [65_536, false],
+  [80.5, false],
+  [Number.NaN, false],
+  ['25565', false],
+])('%j is a port: %s', (value, expected) => {
+  expect(isPort(value)).toBe(expected);
 });

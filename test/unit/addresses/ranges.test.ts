@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLocalHost, isLoopback, isMetadataAddress } from '../../../src/addresses/ranges.ts';
+import {
+  isLinkLocal,
+  isLocalHost,
+  isLoopback,
+  isMetadataAddress,
+  isPrivateHost,
+  isUnspecified,
+} from '../../../src/addresses/ranges.ts';
 
 describe('local addresses', () => {
   it.each([
@@ -128,4 +135,41 @@ describe("the addresses of clouds' metadata services", () => {
       ),
     );
   });
+});
+
+it.each([
+  ['10.1.2.3', true],
+  ['172.16.0.1', true],
+  ['172.32.0.1', false],
+  ['192.168.1.5', true],
+  ['100.64.0.1', true],
+  ['127.0.0.1', true],
+  ['203.0.113.7', false],
+  ['[fd12::5]', true],
+  ['[2001:db8::1]', false],
+  ['localhost', true],
+  ['panel', true],
+  ['panel.lan', true],
+  ['nas.home.arpa', true],
+  ['panel.example.com', false],
+  ['lan.example.com', false],
+])('the host %s is in a private network: %s', (host, isPrivate) => {
+  expect(isPrivateHost(host)).toBe(isPrivate);
+});
+
+it.each([
+  ['0.0.0.0', 'unspecified'],
+  ['0.1.2.3', 'unspecified'],
+  ['::', 'unspecified'],
+  ['::ffff:0.0.0.0', 'unspecified'],
+  ['169.254.7.7', 'link-local'],
+  ['fe80::7', 'link-local'],
+  ['127.0.0.1', 'neither'],
+  ['::1', 'neither'],
+  ['203.0.113.7', 'neither'],
+  ['2001:db8::7', 'neither'],
+  ['0', 'neither'],
+  ['play.example.com', 'neither'],
+])('the host %s is %s', (host, kind) => {
+  expect([isUnspecified(host), isLinkLocal(host)]).toEqual([kind === 'unspecified', kind === 'link-local']);
 });

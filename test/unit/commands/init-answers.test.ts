@@ -3,14 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type AnswerFlags,
-  type Asker,
-  isPrivateHost,
-  missingFlags,
-  readKey,
-  readUrl,
-} from '../../../src/commands/init-answers.ts';
+import type { Asker } from '../../../src/commands/asker.ts';
+import { type AnswerFlags, missingFlags, readKey, readUrl } from '../../../src/commands/init-answers.ts';
 
 const KEY = 'ptlc_TopSecretKeyOfThisTest';
 const URL = 'https://panel.example.com';
@@ -159,24 +153,4 @@ describe('missing flags without a terminal', () => {
   ])('are listed for %j', (flags, expected) => {
     expect(missingFlags(flags)).toBe(expected);
   });
-});
-
-it.each([
-  ['10.1.2.3', true],
-  ['172.16.0.1', true],
-  ['172.32.0.1', false],
-  ['192.168.1.5', true],
-  ['100.64.0.1', true],
-  ['127.0.0.1', true],
-  ['203.0.113.7', false],
-  ['[fd12::5]', true],
-  ['[2001:db8::1]', false],
-  ['localhost', true],
-  ['panel', true],
-  ['panel.lan', true],
-  ['nas.home.arpa', true],
-  ['panel.example.com', false],
-  ['lan.example.com', false],
-])('the host %s is in a private network: %s', (host, isPrivate) => {
-  expect(isPrivateHost(host)).toBe(isPrivate);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Asker } from '../../../src/commands/init-answers.ts';
+import type { Asker } from '../../../src/commands/asker.ts';
 import { chooseServers } from '../../../src/commands/init-discover.ts';
 import type { KeyAccess } from '../../../src/commands/key-access.ts';
 import type { ListedServer } from '../../../src/panel/responses.ts';

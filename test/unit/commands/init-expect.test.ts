@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Asker } from '../../../src/commands/init-answers.ts';
+import type { Asker } from '../../../src/commands/asker.ts';
 import { alwaysRunning, expectLines } from '../../../src/commands/init-expect.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 

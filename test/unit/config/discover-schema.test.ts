@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { DEFAULT_MAX_SERVERS } from '../../../src/config/config.ts';
 import { discover, perServer } from '../../../src/config/discover-schema.ts';
-import { DEFAULT_MAX_SERVERS } from '../../../src/domain/listing-settings.ts';
 
 /** The settings in a tree, or the first problem and its path. */
 function read(type: z.ZodType, tree: unknown): unknown {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_MAX_SERVERS } from '../../../src/domain/listing-settings.ts';
+import { DEFAULT_MAX_SERVERS } from '../../../src/config/config.ts';
 import { MIB } from '../../../src/domain/units.ts';
 import { readText } from '../../support/deploy-files.ts';
 

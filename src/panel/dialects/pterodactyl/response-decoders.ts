@@ -2,6 +2,7 @@
  * Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account.
  */
 
+import { isPort } from '../../../addresses/hosts.ts';
 import { finiteLimit, type Limit, type Limits } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
@@ -18,7 +19,7 @@ import {
   ShapeError,
 } from '../../responses.ts';
 import { DAEMONS } from '../facts.ts';
-import { isPort, localAllocation, serverAddress } from '../server-address.ts';
+import { localAllocation, serverAddress } from '../server-address.ts';
 import {
   asFields,
   asId,
