@@ -92,12 +92,12 @@ export class Reloader {
 export function describeChanges({ panels, servers }: ConfigChanges): string {
   const parts = [describeCounts('panel', panels), describeCounts('server', servers)];
   const isSame = [panels, servers].every((counts) =>
-    Object.entries(counts).every(([word, count]) => count === 0 || word === 'unchanged'),
+    Object.entries(counts).every(([outcome, count]) => count === 0 || outcome === 'unchanged'),
   );
   return isSame ? `nothing changed (${parts.join('; ')})` : parts.join('; ');
 }
 
 function describeCounts(noun: string, counts: Readonly<Record<string, number>>): string {
-  const shown = Object.entries(counts).filter(([word, count]) => count > 0 || word === 'unchanged');
-  return `${noun}s: ${shown.map(([word, count]) => `${count} ${word}`).join(', ')}`;
+  const shown = Object.entries(counts).filter(([outcome, count]) => count > 0 || outcome === 'unchanged');
+  return `${noun}s: ${shown.map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`;
 }

@@ -10,7 +10,7 @@ export type Severity = 'fact' | 'warning' | 'error';
 export interface Cause {
   readonly code: CauseCode;
   readonly scope: Scope;
-  /** A few words for a heading or a table cell. */
+  /** A short text for a heading or a table cell. */
   readonly title: string;
   /** What it usually means, in one sentence or two. */
   readonly meaning: string;

@@ -5,7 +5,7 @@ import type { Severity } from './cause-table.ts';
 type Observer = 'exporter' | 'rules';
 
 interface ServerProblem {
-  /** A few words for a heading or a table cell. */
+  /** A short text for a heading or a table cell. */
   readonly title: string;
   /** What to do, in one sentence or two. */
   readonly action: string;

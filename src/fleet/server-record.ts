@@ -37,7 +37,7 @@ export interface RecordContext {
   readonly clock: Pick<Clock, 'now' | 'schedule'>;
   readonly log: Logger;
   /** A sample has a state that the exporter doesn't know. */
-  readonly unknownState?: (server: ServerRecord, word: string) => void;
+  readonly unknownState?: (server: ServerRecord, text: string) => void;
   /** A discovered server was deleted, as far as its own calls show. */
   readonly deleted?: () => void;
 }

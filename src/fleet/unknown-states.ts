@@ -11,8 +11,8 @@ const MAX_UNKNOWN_STATES = 10;
 /** Logs each state that the exporter doesn't know, once for a panel. */
 export function unknownStateLog(log: Logger) {
   const seen = new Set<string>();
-  return ({ target, node }: Pick<ServerReading, 'target' | 'node'>, word: string): void => {
-    const state = printable(word);
+  return ({ target, node }: Pick<ServerReading, 'target' | 'node'>, text: string): void => {
+    const state = printable(text);
     if (seen.has(state) || seen.size >= MAX_UNKNOWN_STATES) return;
     seen.add(state);
     const shown = `unknown state "${state}", shown as unknown; its data is shown as usual`;

@@ -4,7 +4,7 @@ import type { CallMaker } from './call-maker.ts';
 import type { Health } from './health/health.ts';
 import type { ListOfNode } from './node-polls.ts';
 import type { PanelApi } from './panel-api.ts';
-import { isThrottled, problemOfAddress } from './panel-error.ts';
+import { asAddressProblem, isThrottled } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
 import type { Requested, ServerAddress } from './requests.ts';
 import type { Call } from './scheduler/call.ts';
@@ -50,7 +50,7 @@ export class HeldCalls {
       return await this.#throughPauses(path, () => this.start(path, what, { ...ask, tries }, signal));
     } catch (error) {
       // Meanwhile, other calls may have proved that the address is right.
-      throw this.#options.health.isKnown ? error : problemOfAddress(error);
+      throw this.#options.health.isKnown ? error : asAddressProblem(error);
     }
   }
 

@@ -161,7 +161,7 @@ export class PanelApi {
     const apiKey = this.#options.apiKey();
     const request = `GET ${requestIn(asked).path}`;
     if (reply.status < 200 || reply.status >= 300) {
-      const dialect = this.#dialectOf({ status: reply.status, body: refusalBody(reply) }, asked, requestIn);
+      const dialect = this.#recognize({ status: reply.status, body: refusalBody(reply) }, asked, requestIn);
       const nowUnixMs = clock.toUnixMs(clock.now());
       const error = refusalError({ ...reply, dialect, endpoint, request, url, apiKey, nowUnixMs });
       this.#hasAnswered ||= error.fromPanel;
@@ -169,7 +169,7 @@ export class PanelApi {
     }
     try {
       const body = parseBody(reply);
-      const dialect = this.#dialectOf({ status: reply.status, body }, asked, requestIn);
+      const dialect = this.#recognize({ status: reply.status, body }, asked, requestIn);
       const value = requestIn(dialect).decode(body);
       this.#hasAnswered = true;
       return value;
@@ -184,7 +184,7 @@ export class PanelApi {
    * The dialect in which to read the response; throws an `OtherDialect` if the call has another
    * path in it.
    */
-  #dialectOf(answer: PanelAnswerText, asked: Dialect, requestIn: RequestIn<unknown>): Dialect {
+  #recognize(answer: PanelAnswerText, asked: Dialect, requestIn: RequestIn<unknown>): Dialect {
     const other = this.#dialect.hears(answer);
     if (other === undefined) return asked;
     if (requestIn(other).path === requestIn(asked).path) return other;

@@ -42,7 +42,7 @@ export function toProblem(error: unknown): Problem {
 }
 
 /** A 404 before any success: the address is wrong, and not the server unknown. */
-export function problemOfAddress(error: unknown): unknown {
+export function asAddressProblem(error: unknown): unknown {
   if (!(error instanceof PanelError) || error.problem.cause !== 'not_found') return error;
   return new PanelError(outageProblem('panel', error.problem), { cause: error });
 }

@@ -30,13 +30,13 @@ export class PanelLog {
   }
 
   /** Logs what changed. Topics other than the panel are logged once a minute at most. */
-  follow(problemOf: (topic: Subject) => Problem | undefined): void {
+  follow(currentProblem: (topic: Subject) => Problem | undefined): void {
     this.#cancelTimer();
     const now = this.#options.clock.now();
     let nextAt = Number.POSITIVE_INFINITY;
     // The panel's own problem explains the others.
-    for (const topic of problemOf('panel') === undefined ? TOPICS : TOPICS.slice(0, 1)) {
-      const problem = problemOf(topic);
+    for (const topic of currentProblem('panel') === undefined ? TOPICS : TOPICS.slice(0, 1)) {
+      const problem = currentProblem(topic);
       const { problem: before, at = -REPEATED_EVERY_MS } = this.#logged.get(topic) ?? {};
       if (problem?.cause === before?.cause) continue;
       const mayLogAt = topic === 'panel' ? now : at + REPEATED_EVERY_MS;
@@ -48,7 +48,7 @@ export class PanelLog {
       this.#write(topic, problem, before);
     }
     if (Number.isFinite(nextAt))
-      this.#cancelTimer = this.#options.clock.schedule(nextAt - now, () => this.follow(problemOf));
+      this.#cancelTimer = this.#options.clock.schedule(nextAt - now, () => this.follow(currentProblem));
   }
 
   stop(): void {

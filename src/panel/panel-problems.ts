@@ -12,7 +12,7 @@ import { nodePolls, nodeSockets, PATHS, type Path, pathSubject, type Subject } f
 
 export interface PanelProblemsOptions {
   readonly clock: Clock;
-  readonly health: Pick<Health, 'problemOf' | 'reading' | 'listing'>;
+  readonly health: Pick<Health, 'firstProblem' | 'reading' | 'listing'>;
   readonly rate: Pick<PanelRate, 'limit' | 'sharingProblem'>;
   readonly scheduler: Pick<Scheduler, 'backlog'>;
 }
@@ -50,7 +50,7 @@ export class PanelProblems {
   of(subject: Subject): Problem | undefined {
     const { health } = this.#options;
     const isSilent = subject === pathSubject('listing') && health.listing !== 'required';
-    return isSilent ? undefined : health.problemOf(subject);
+    return isSilent ? undefined : health.firstProblem(subject);
   }
 
   /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
@@ -63,7 +63,7 @@ export class PanelProblems {
     const { clock, health, rate } = this.#options;
     const ofNode = node === undefined ? [] : [nodeSockets(node)];
     return (
-      health.problemOf('panel', pathSubject('websocket'), 'consoles', ...ofNode) ??
+      health.firstProblem('panel', pathSubject('websocket'), 'consoles', ...ofNode) ??
       pauseProblem(rate.limit, clock, 'websocket')
     );
   }
@@ -71,7 +71,7 @@ export class PanelProblems {
   /** Why servers of this node aren't polled now: a problem of panel, path or node. */
   ofPolls(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? [] : [nodePolls(node)];
-    return this.#options.health.problemOf('panel', pathSubject('resources'), ...ofNode);
+    return this.#options.health.firstProblem('panel', pathSubject('resources'), ...ofNode);
   }
 
   #ofPath(path: Path): ProblemReading | undefined {

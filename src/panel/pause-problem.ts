@@ -6,13 +6,13 @@ import { PATHS, type Path } from './subjects.ts';
 
 /** The pause of all calls or of any path, or only of `path` if given; undefined once it is over. */
 export function pauseProblem(
-  limit: Pick<RateLimit, 'pauseOf'>,
+  limit: Pick<RateLimit, 'currentPause'>,
   clock: Pick<Clock, 'toUnixMs'>,
   path?: Path,
 ): ProblemReading | undefined {
   const scopes = path === undefined ? (['account', ...PATHS] as const) : [path];
   for (const scope of scopes) {
-    const pause = limit.pauseOf(scope);
+    const pause = limit.currentPause(scope);
     if (pause === undefined) continue;
     const { since } = pause;
     const time = new Date(clock.toUnixMs(pause.until)).toISOString().slice(11, 19);

@@ -32,7 +32,7 @@ export class SpokenDialect {
     if (key !== this.#key) {
       this.#key = key;
       const configured = DIALECTS.find(({ name }) => name === this.#signs.kind);
-      this.#current = configured ?? dialectOfKey(key) ?? DEFAULT_DIALECT;
+      this.#current = configured ?? dialectWithKey(key) ?? DEFAULT_DIALECT;
       this.#isCertain = configured !== undefined;
     }
     return this.#current;
@@ -57,7 +57,7 @@ export class SpokenDialect {
 }
 
 /** The dialect of the panels whose keys begin like this one. */
-function dialectOfKey(key: string): Dialect | undefined {
+function dialectWithKey(key: string): Dialect | undefined {
   return DIALECTS.find(({ keys: { client = [], either = [] } }) =>
     [...client, ...either].some((prefix) => key.startsWith(prefix)),
   );

@@ -51,7 +51,7 @@ export class Faults {
 
   /** The fault of one of these kinds that applies to a server's socket, if any. */
   takeSocket(server: FaultyServer, kinds: readonly SocketFault['kind'][]): SocketFault | undefined {
-    const place = placeOf(server);
+    const place = faultPlace(server);
     return take(this.#sockets, (fault) => kinds.includes(fault.kind) && affects(fault, place));
   }
 
@@ -74,7 +74,7 @@ export class Faults {
 
   #isLasting(kind: SocketFault['kind'], server: FaultyServer): boolean {
     if (this.#lasting.length === 0) return false;
-    const place = placeOf(server);
+    const place = faultPlace(server);
     return this.#lasting.some((fault) => fault.kind === kind && affects(fault, place));
   }
 }
@@ -84,7 +84,7 @@ type FaultPlace = Pick<CallTarget, 'server' | 'node'>;
 
 type FaultyServer = Pick<SimulatedServer, 'uuid' | 'node' | 'nodeName'>;
 
-function placeOf(server: FaultyServer): FaultPlace {
+function faultPlace(server: FaultyServer): FaultPlace {
   return { server: server.uuid, node: nodeName(server) };
 }
 

@@ -138,7 +138,7 @@ export function orVariable(...alternatives: readonly JsonSchema[]): JsonSchema {
 }
 
 export function oneOf<const T extends string>(values: readonly T[]) {
-  const read = (text: string) => values.find((word) => word === text);
+  const read = (text: string) => values.find((value) => value === text);
   return scalar(`one of ${values.join(', ')}`, { read, json: orVariable({ enum: values }) });
 }
 

@@ -28,8 +28,8 @@ type PermittedEndpoint = 'listing' | 'backups' | 'schedules';
 
 /**
  * A client key has the rights of one account; an application key administers the panel, and the
- * client API rejects it. Prefixes in `either` belong to both kinds; they are words, with which
- * names of servers may begin, too.
+ * client API rejects it. Prefixes in `either` belong to both kinds; names of servers may begin with
+ * them, too.
  */
 type KeyPrefixes = Readonly<Partial<Record<'client' | 'application' | 'either', readonly string[]>>>;
 

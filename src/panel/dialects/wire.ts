@@ -78,7 +78,7 @@ export function pathPart(id: string): string {
  * 0 for every number, for a server about which the daemon reports nothing, as they do for one that
  * is off (`StatsTransformer` in their sources).
  */
-export function parseServerState(word: string): ServerState {
-  if (word === 'stopped') return 'offline';
-  return SERVER_STATES.find((state) => state === word) ?? 'unknown';
+export function parseServerState(text: string): ServerState {
+  if (text === 'stopped') return 'offline';
+  return SERVER_STATES.find((state) => state === text) ?? 'unknown';
 }

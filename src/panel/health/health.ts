@@ -14,7 +14,7 @@ import {
 } from '../subjects.ts';
 import { LastOutcomes, SLICE } from './last-outcomes.ts';
 import { Ledger } from './ledger.ts';
-import { hastened, type Outage, problemOfSubject, withCheck } from './outage.ts';
+import { hastened, type Outage, shownProblem, withCheck } from './outage.ts';
 import { type AskedServer, type Outcome, workedAt } from './outcome.ts';
 import { RefusalWatch } from './refusal-watch.ts';
 import type { SocketTrial } from './socket-trials.ts';
@@ -108,9 +108,9 @@ export class Health {
   }
 
   /** The problem of the first of these subjects that is blamed. */
-  problemOf(...subjects: readonly Subject[]): Problem | undefined {
+  firstProblem(...subjects: readonly Subject[]): Problem | undefined {
     for (const subject of subjects) {
-      const problem = problemOfSubject(subject, this.outage(subject));
+      const problem = shownProblem(subject, this.outage(subject));
       if (problem !== undefined) return problem;
     }
     return undefined;
@@ -120,7 +120,7 @@ export class Health {
   reading(...subjects: readonly Subject[]): ProblemReading | undefined {
     for (const subject of subjects) {
       const outage = this.outage(subject);
-      const problem = problemOfSubject(subject, outage);
+      const problem = shownProblem(subject, outage);
       if (outage !== undefined && problem !== undefined) return { ...problem, since: outage.suspectedAt };
     }
     return undefined;

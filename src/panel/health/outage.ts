@@ -101,7 +101,7 @@ export function blamedIfTrialFailed(
 /**
  * The problem of a blamed subject as it is shown: that of the subject, not of the call that failed.
  */
-export function problemOfSubject(subject: Subject, outage: Outage | undefined): Problem | undefined {
+export function shownProblem(subject: Subject, outage: Outage | undefined): Problem | undefined {
   const { problem, blamedAt } = outage ?? {};
   if (problem === undefined || blamedAt === undefined) return undefined;
   if (subject === 'consoles' || subject === 'panel') return outageProblem(subject, problem);
@@ -109,7 +109,7 @@ export function problemOfSubject(subject: Subject, outage: Outage | undefined): 
 }
 
 /** The problem of a subject that a server tried; undefined if something else failed. */
-export function problemOfTrial(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
+export function trialProblem(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
   const ofOthers = isOfPath(subject) || subject === 'panel' ? signs.path : signs.node;
   const sign = subject === 'consoles' ? signs.console : ofOthers;
   return sign === 'fails' || sign === 'may fail' ? problem : undefined;

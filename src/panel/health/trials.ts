@@ -6,7 +6,7 @@ import { NO_SERVER, type Subject, subjectChannel, subjectNode } from '../subject
 import { round } from './canaries.ts';
 import type { LastOutcomes } from './last-outcomes.ts';
 import type { Ledger } from './ledger.ts';
-import { blamedIfTrialFailed, type Outage, problemOfTrial, type Trial, withTrial } from './outage.ts';
+import { blamedIfTrialFailed, type Outage, type Trial, trialProblem, withTrial } from './outage.ts';
 import { SocketTrials } from './socket-trials.ts';
 import type { Enqueue, Trying } from './trial-call.ts';
 
@@ -98,7 +98,7 @@ export class Trials {
     this.#options.set(subject, withTrial(outage, NO_SERVER, this.#options.clock.now()));
     await Promise.resolve();
     if (scope.signal.aborted) return;
-    const problem = await this.#problemOfTrial(subject, scope.signal).catch(() => undefined);
+    const problem = await this.#runTrial(subject, scope.signal).catch(() => undefined);
     // If the trial was aborted, another event has already decided it.
     if (!scope.signal.aborted)
       this.#options.happens(() => !scope.signal.aborted && this.#ended(subject, problem));
@@ -114,7 +114,7 @@ export class Trials {
    * Resolves with the problem of a failed trial; undefined if it proved nothing, or if its success
    * is recorded.
    */
-  async #problemOfTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
+  async #runTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
     if (subject === 'panel') return this.#round(signal);
     const channel = subjectChannel(subject);
     const servers = this.#outcomes.candidates(channel, subjectNode(subject));
@@ -139,7 +139,7 @@ export class Trials {
     const node = subjectNode(subject);
     if (node !== undefined && this.#outcomes.asked(channel, server)?.node !== node) return undefined;
     const last = this.#outcomes.lastSeen(channel, server);
-    return last === undefined || last === before ? undefined : problemOfTrial(subject, last);
+    return last === undefined || last === before ? undefined : trialProblem(subject, last);
   }
 
   #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal): Trying | undefined {

@@ -104,7 +104,7 @@ export class CallLines<Job> {
   }
 
   /** Has this server calls that wait? */
-  hasCallsOf(server: string): boolean {
+  hasCalls(server: string): boolean {
     return this.#byServer.has(server);
   }
 

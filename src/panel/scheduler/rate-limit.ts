@@ -198,7 +198,7 @@ export class RateLimit {
   }
 
   /** The pause of all calls, or of a path; undefined once it is over. */
-  pauseOf(scope: 'account' | Path): Pause | undefined {
+  currentPause(scope: 'account' | Path): Pause | undefined {
     const pause = this.#pauses.get(scope);
     return pause !== undefined && pause.until > this.#clock.now() ? pause : undefined;
   }

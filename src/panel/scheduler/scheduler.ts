@@ -116,7 +116,7 @@ export class Scheduler {
 
   /** Call this when the server's node, or the purpose of its waiting calls, has changed. */
   moved(server: string): void {
-    if (this.#lines.hasCallsOf(server)) this.#serverChanged(server);
+    if (this.#lines.hasCalls(server)) this.#serverChanged(server);
   }
 
   /** An outage of this subject, of this node if it is a node's, began or ended. */

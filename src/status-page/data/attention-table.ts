@@ -23,7 +23,7 @@ export function attentionSeverity(attention: Attention): 'error' | 'warning' | '
   return SERVER_PROBLEMS[attention].severity;
 }
 
-/** A problem in a few words. */
+/** A short text for the problem. */
 export function attentionTitle(attention: Attention): string {
   return SERVER_PROBLEMS[attention].title;
 }

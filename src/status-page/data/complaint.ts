@@ -18,7 +18,7 @@ import { STOP_TITLES, sentence, stopTitle } from './titles.ts';
 export interface Complaint {
   /** A fact is normal, and is shown without alarm. */
   readonly severity: Severity;
-  /** The problem in a few words. */
+  /** A short text for the problem. */
   readonly title: string;
   /** What to do; empty if there is nothing to do. */
   readonly action: string;

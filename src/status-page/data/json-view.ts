@@ -43,7 +43,7 @@ export function* jsonView(source: BoardSource): Generator<string, void, void> {
 
 function summarize(servers: readonly Snapshot[]) {
   const amounts = (names: readonly string[], found: readonly string[]) =>
-    Object.fromEntries(names.map((word) => [word, found.filter((one) => one === word).length]));
+    Object.fromEntries(names.map((name) => [name, found.filter((one) => one === name).length]));
   const states = servers.map(({ state }) => state);
   const conditions = servers.map(({ condition }) => condition);
   return {

@@ -9,8 +9,7 @@ import { stateTitle, stopTitle } from './titles.ts';
 
 /**
  * Whether players can expect the server to be up, for monitors that check one server. It is healthy
- * while it is known to be running, whatever is expected of it; otherwise there is a reason in a few
- * words.
+ * while it is known to be running, whatever is expected of it; otherwise there is a short reason.
  */
 export function checkHealth(server: Snapshot) {
   const { target, state } = server;

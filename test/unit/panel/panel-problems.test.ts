@@ -30,7 +30,7 @@ function problemsOf({ blamed = [], listing = 'required', paused, sharing, backlo
     clock,
     health: {
       listing,
-      problemOf: (...subjects) => {
+      firstProblem: (...subjects) => {
         const subject = first(subjects);
         return subject && problem(subject);
       },

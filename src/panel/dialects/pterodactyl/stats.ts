@@ -79,11 +79,11 @@ function cores(percent: number): number {
   return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
 
-function readState(sample: Sample, word: unknown, count: BadFieldCount): void {
-  if (typeof word === 'string') {
-    sample.state = parseServerState(word);
-    if (sample.state === 'unknown' && word !== sample.state) sample.unknownState = word;
-  } else if (word !== undefined) count.bad += 1;
+function readState(sample: Sample, state: unknown, count: BadFieldCount): void {
+  if (typeof state === 'string') {
+    sample.state = parseServerState(state);
+    if (sample.state === 'unknown' && state !== sample.state) sample.unknownState = state;
+  } else if (state !== undefined) count.bad += 1;
 }
 
 /** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
@@ -171,18 +171,18 @@ class StatsReader {
     else if (this.#skip(RECEIVED)) {
       sample.networkReceiveBytes = this.#number();
       this.#skipNumber(RECEIVED_PACKETS);
-      sample.networkTransmitBytes = this.#numberOf(TRANSMITTED);
+      sample.networkTransmitBytes = this.#numberAfter(TRANSMITTED);
       this.#skipNumber(TRANSMITTED_PACKETS);
       this.#isRegular &&= this.#skipByte(BRACE_END);
     } else if (this.#skip(READ)) {
       sample.diskReadBytes = this.#number();
-      sample.diskWrittenBytes = this.#numberOf(WRITTEN);
+      sample.diskWrittenBytes = this.#numberAfter(WRITTEN);
       this.#isRegular &&= this.#skipByte(BRACE_END);
     } else if (!this.#skipNumber(CPU_LIMIT)) this.#isRegular = false;
   }
 
-  /** The number of this key, which comes next. */
-  #numberOf(key: Uint8Array): number {
+  /** The number after this key, which comes next. */
+  #numberAfter(key: Uint8Array): number {
     this.#isRegular &&= this.#skip(key);
     return this.#number();
   }

@@ -57,14 +57,12 @@ describe('what has an outage', () => {
     world.socketEnds('d', 'node_connection');
     await settled(world);
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of]);
-    expect(world.health.problemOf('panel', nodeSockets('n1'))).toMatchObject({ cause: 'node_connection' });
+    expect(world.health.firstProblem('panel', nodeSockets('n1'))).toMatchObject({ cause: 'node_connection' });
     world.socketEnds('a');
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of, of]);
-    expect([withOutage(world), world.health.problemOf(nodeSockets('n1')), world.health.isJudging]).toEqual([
-      [],
-      undefined,
-      false,
-    ]);
+    expect([withOutage(world), world.health.firstProblem(nodeSockets('n1')), world.health.isJudging]).toEqual(
+      [[], undefined, false],
+    );
   });
 
   it('is forgotten with a way that has changed, but for what still streams', () => {

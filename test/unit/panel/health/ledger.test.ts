@@ -4,7 +4,7 @@ import type { CauseCode } from '../../../../src/domain/problems.ts';
 import {
   blamedIfTrialFailed,
   type Outage,
-  problemOfSubject,
+  shownProblem,
   withCheck,
   withTrial,
 } from '../../../../src/panel/health/outage.ts';
@@ -425,10 +425,10 @@ describe('the panel', () => {
 
   it('has no problem until it is blamed', () => {
     const ledger = suspected();
-    expect(problemOfSubject('panel', ledger.outages.get('panel'))).toBeUndefined();
+    expect(shownProblem('panel', ledger.outages.get('panel'))).toBeUndefined();
     tried(ledger, NOW);
     const down = tried(ledger, NOW + 15_000, 'not_found');
-    expect(problemOfSubject('panel', down)).toEqual({ cause: 'not_a_panel', detail: '' });
+    expect(shownProblem('panel', down)).toEqual({ cause: 'not_a_panel', detail: '' });
   });
 
   it('works again after any success, and isn’t tried again within 15 s of its last round', () => {

@@ -5,9 +5,9 @@ import {
   blamedIfTrialFailed,
   hastened,
   type Outage,
-  problemOfSubject,
-  problemOfTrial,
+  shownProblem,
   suspected,
+  trialProblem,
   withCheck,
   withTrial,
 } from '../../../../src/panel/health/outage.ts';
@@ -127,13 +127,13 @@ describe('the problem', () => {
     ['of a node', 'sockets a', 'node_connection', 'node_connection'],
   ])('%s is its own, not that of a call', (_what, subject, cause, shown) => {
     const outage = { ...BLAMED, problem: failure(cause) };
-    expect(problemOfSubject(subject, outage)?.cause).toBe(shown);
+    expect(shownProblem(subject, outage)?.cause).toBe(shown);
   });
 
   it('isn’t there until something is blamed', () => {
-    expect(problemOfSubject('panel', undefined)).toBeUndefined();
-    expect(problemOfSubject('panel', FIRST)).toBeUndefined();
-    expect(problemOfSubject('panel', { ...BLAMED, problem: undefined })).toBeUndefined();
+    expect(shownProblem('panel', undefined)).toBeUndefined();
+    expect(shownProblem('panel', FIRST)).toBeUndefined();
+    expect(shownProblem('panel', { ...BLAMED, problem: undefined })).toBeUndefined();
   });
 
   const calls = { fromPanel: true, isProven: true };
@@ -204,6 +204,6 @@ describe('the problem', () => {
   ])('of a trial: %s', (_what, subject, signs, cause, isProblem) => {
     const problem = failure(cause);
     const outcome = { startedAt: NOW, at: NOW, problem, signs };
-    expect(problemOfTrial(subject, outcome)).toEqual(isProblem ? problem : undefined);
+    expect(trialProblem(subject, outcome)).toEqual(isProblem ? problem : undefined);
   });
 });

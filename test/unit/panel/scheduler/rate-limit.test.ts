@@ -22,7 +22,7 @@ function take(limit: RateLimit, times: number): void {
 
 /** What is paused, of the account, each path, and the tokens of server `a`. */
 function pausedScopes(limit: RateLimit): readonly string[] {
-  const scopes = (['account', ...PATHS] as const).filter((scope) => limit.pauseOf(scope) !== undefined);
+  const scopes = (['account', ...PATHS] as const).filter((scope) => limit.currentPause(scope) !== undefined);
   const isPausedFor = (server: string) => limit.isPaused('websocket', server);
   return isPausedFor('a') && !isPausedFor('another') ? [...scopes, 'tokens of a'] : scopes;
 }
@@ -201,9 +201,9 @@ describe('a pause', () => {
     const { clock, limit } = limitOf();
     limit.throttled('backups', 'a', {}, 7_000);
     await clock.advance(6_999);
-    expect(limit.pauseOf('backups')).toMatchObject({ until: clock.now() + 1, lengthMs: 7_000 });
+    expect(limit.currentPause('backups')).toMatchObject({ until: clock.now() + 1, lengthMs: 7_000 });
     await clock.advance(1);
-    expect([limit.pauseOf('backups'), limit.isPaused('backups', 'a')]).toEqual([undefined, true]);
+    expect([limit.currentPause('backups'), limit.isPaused('backups', 'a')]).toEqual([undefined, true]);
     limit.answered('backups', 'a');
     expect(limit.isPaused('backups', 'a')).toBe(false);
   });
