@@ -1,7 +1,7 @@
 /** `npm run bench -- outcomes`: what an outcome and a start cost beside a fleet that has an outage, or that waits. */
 import { type Cost, medianOf } from '../growth/cost.ts';
 import type { Benchmark, Target } from '../report/benchmark.ts';
-import { formatNumber } from '../report/table.ts';
+import { formatNumber, type Table } from '../report/table.ts';
 import type { Layout } from './failing-health.ts';
 import { type LayoutWork, NODE_TIMES, TIMES, WORKS } from './works.ts';
 
@@ -41,22 +41,26 @@ export const outcomes: Benchmark = {
         const ratio = (costs.at(-1)?.cpuMs ?? Number.NaN) / (costs[0]?.cpuMs ?? Number.NaN);
         all.push({ work, layout: name, costs, ratio });
       }
+    const columns = sizes.map((size) => `${size}: µs`);
     return {
-      method: `The health and the scheduler of one panel in one process, with a clock that stands still between events. CPU time of the main thread in microseconds for one event, with all that follows at once: the median
-of ${runs} fleets of each size, built in turn, of each the median of five runs of ${TIMES} outcomes, or ${NODE_TIMES} starts, trials or addresses, after one run that compiles the code (what is about all servers: the median of five
-events). The ratio is that of the largest fleets to the smallest.`,
+      method: `An outcome is what is learned from a call or a socket. The health and the scheduler of one panel in one process, with a clock that stands still between events. CPU time of the main thread in
+microseconds for one event, with all that follows at once: the median of ${runs} fleets of each size, built in turn, of each the median of five runs of ${TIMES} outcomes, or ${NODE_TIMES} starts, trials or addresses, after
+one run that compiles the code. The ratio is that of the largest fleets to the smallest. Events about all servers, in the second table, are the median of five, with the longest turn of the event loop in the largest fleets.`,
       tables: [
-        {
-          header: ['event', 'servers on', ...sizes.map((size) => `${size}: µs`), 'ratio'],
-          rows: all.map(({ work, layout, costs, ratio }) => [
-            work.what,
-            layout,
-            ...costs.map(({ cpuMs }) => formatNumber(cpuMs * US_PER_MS, 1)),
-            work.isOfAll === true ? '' : formatNumber(ratio, 2),
-          ]),
-        },
+        tableOf(all.filter(isOfOne), columns, { name: 'ratio', read: ({ ratio }) => formatNumber(ratio, 2) }),
+        tableOf(all.filter(isOfAll), columns, {
+          name: 'longest turn ms',
+          read: (grown) => formatNumber(blockMsOf(grown), 2),
+        }),
       ],
-      targets: all.filter(({ work }) => work.isComparison !== true).map(targetOf),
+      targets: [
+        worst('largest ratio', all.filter(isOfOne).filter(isCounted), {
+          read: ({ ratio }) => ratio,
+          most: MOST_GROWTH,
+          unit: '×',
+        }),
+        worst('longest turn', all.filter(isOfAll), { read: blockMsOf, most: LONGEST_BLOCK_MS, unit: 'ms' }),
+      ],
     };
   },
 };
@@ -73,10 +77,50 @@ async function costsOf(
   return costs.map(medianOf);
 }
 
-function targetOf({ work, layout, costs, ratio }: Grown): Target {
-  const what = `${work.what}, ${layout}`;
-  if (work.isOfAll !== true)
-    return { what, bound: { kind: 'at most', value: MOST_GROWTH }, unit: '×', measured: ratio };
-  const measured = costs.at(-1)?.blockMs ?? Number.NaN;
-  return { what, bound: { kind: 'at most', value: LONGEST_BLOCK_MS }, unit: 'ms', measured };
+const isOfAll = ({ work }: Grown): boolean => work.isOfAll === true;
+const isOfOne = (grown: Grown): boolean => !isOfAll(grown);
+const isCounted = ({ work }: Grown): boolean => work.isComparison !== true;
+
+function blockMsOf({ costs }: Grown): number {
+  return costs.at(-1)?.blockMs ?? Number.NaN;
+}
+
+/** One row for each work, with its costs and the value in `last` for one layout after the other. */
+function tableOf(
+  all: readonly Grown[],
+  columns: readonly string[],
+  last: { readonly name: string; readonly read: (grown: Grown) => string },
+): Table {
+  const rows = new Map<LayoutWork, string[]>();
+  for (const grown of all) {
+    const row = rows.get(grown.work) ?? [grown.work.what];
+    row.push(...grown.costs.map(({ cpuMs }) => formatNumber(cpuMs * US_PER_MS, 1)), last.read(grown));
+    rows.set(grown.work, row);
+  }
+  return {
+    header: ['event', ...LAYOUTS.flatMap(({ name }) => headerOf(name, [...columns, last.name]))],
+    rows: [...rows.values()],
+  };
+}
+
+/** The layout's name stands in its first column. */
+function headerOf(layout: string, columns: readonly string[]): readonly string[] {
+  return columns.map((column, index) => (index === 0 ? `${layout}, ${column}` : column));
+}
+
+/** The target of all of these, for the one that is farthest from it. */
+function worst(
+  what: string,
+  all: readonly Grown[],
+  target: { readonly read: (grown: Grown) => number; readonly most: number; readonly unit: string },
+): Target {
+  // One that couldn't be measured misses the target.
+  const order = (grown: Grown) => (Number.isNaN(target.read(grown)) ? Infinity : target.read(grown));
+  const grown = all.toSorted((a, b) => order(b) - order(a))[0];
+  return {
+    what: `${what}: ${grown?.work.what}, ${grown?.layout}`,
+    bound: { kind: 'at most', value: target.most },
+    unit: target.unit,
+    measured: grown === undefined ? Number.NaN : target.read(grown),
+  };
 }
