@@ -10,7 +10,7 @@ const GROWTH_PERCENT = 50;
 
 /**
  * Bounds the uncollected garbage. By default the collector lets the heap double, because it expects
- * a high allocation rate to continue: with 10,000 servers that takes a third more memory
+ * a high allocation rate to continue: with 10,000 servers, memory then peaks half as high again
  * (bench/RESULTS.md).
  */
 export function boundHeapGrowth(): void {
