@@ -15,12 +15,12 @@ const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 /**
  * While other work keeps the event loop busy, as when all sockets reconnect, a scrape takes up to
  * eight times as much time as that work, as long as a turn of the loop with both takes at most
- * 30 ms. It may take 15 ms in any turn, because otherwise it would get less the busier the loop is.
+ * 25 ms. It may take 10 ms in any turn, because otherwise it would get less the busier the loop is.
  * A collection of garbage may add 20 ms to a turn.
  */
 const SCRAPE_SHARE = 8;
-const LONGEST_TURN_MS = 30;
-const LARGE_SLICE_MS = 15;
+const LONGEST_TURN_MS = 25;
+const LARGE_SLICE_MS = 10;
 
 /**
  * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
