@@ -1,4 +1,4 @@
-// A cache of what is the same for all addresses of one scheme, host and port.
+// A cache with one value for all addresses of one scheme, host and port.
 
 /**
  * Only the plainest form, so that whatever reads the address finds the same host, and a path behind

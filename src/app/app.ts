@@ -26,7 +26,7 @@ import { isInShard, type Shard, WHOLE } from './shard.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { Supervisor } from './supervisor.ts';
 
-/** What the exporter is built from. */
+/** The parts of which the exporter is built. */
 export interface AppOptions {
   readonly config: Config;
   /** One address or several. */
@@ -46,7 +46,7 @@ export interface AppOptions {
   readonly lookUp?: LookUp;
   /** This exporter's shard of the servers; all servers if absent. */
   readonly shard?: Shard;
-  /** Keeps what is known of the servers across a restart; if absent, nothing is kept. */
+  /** Keeps the servers' state across a restart; if absent, nothing is kept. */
   readonly state?: StateKeeper | undefined;
   /** Reads the configuration again; without it, reloading is not possible. */
   readonly load?: () => Promise<LoadResult>;

@@ -50,7 +50,7 @@ export function apiAccess(panel: PanelConfig, clock: Clock, resolve: ResolveName
   };
 }
 
-/** What the panel speaks, as far as configuration and responses show it. */
+/** The panel's dialect, according to configuration and responses. */
 export function spokenDialect({ panel, apiKey }: Pick<PanelConfig, 'panel' | 'apiKey'>): SpokenDialect {
   return new SpokenDialect({ kind: panel, apiKey: () => apiKey.reveal() });
 }

@@ -25,7 +25,7 @@ import type { Accounts } from './accounts.ts';
 import { apiAccess, socketAccess } from './panel-access.ts';
 import type { Shard } from './shard.ts';
 
-/** What all panels share. */
+/** The context that all panels share. */
 export interface PanelShared {
   readonly clock: Clock;
   readonly log: Logger;
@@ -40,7 +40,7 @@ export interface PanelShared {
   readonly queryClient?: QueryClient | undefined;
   readonly names: NameLookups;
   /**
-   * What was kept of a server before a restart of the exporter, once; absent if nothing is kept.
+   * Takes a server's state from before a restart of the exporter, once; absent if none was kept.
    */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }

@@ -13,7 +13,7 @@ import { publicUrl } from './panel-access.ts';
 import { type PanelContext, type PanelShared, RunningPanel } from './running-panel.ts';
 import { keepServers } from './unchanged-servers.ts';
 
-/** What a new configuration changed, in numbers. */
+/** The numbers of changes of a new configuration. */
 export interface ConfigChanges {
   /**
    * A `rebuilt` panel starts anew, because it has another address or API (`panel` in
@@ -23,7 +23,7 @@ export interface ConfigChanges {
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
 }
 
-/** What happens to one panel when the configuration changes. */
+/** The change of one panel by a new configuration. */
 interface PanelTransition {
   readonly panel: RunningPanel;
   readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
@@ -76,7 +76,7 @@ export class Supervisor implements FleetReading {
     return this.#servers;
   }
 
-  /** What a restarted exporter has to know of each server. */
+  /** Each server's state for a restarted exporter. */
   *keep(): Generator<KeptServer, void, void> {
     const { clock } = this.#shared;
     for (const { fleet } of this.#panels) {

@@ -8,7 +8,7 @@ import type { Secret } from '../text/secrets.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-failure.ts';
 
-/** Its panel, as the user described it. */
+/** The panel of the configuration, as the user described it. */
 export interface NewPanel {
   readonly url: string;
   /** By default, the host of the URL. */
@@ -16,7 +16,7 @@ export interface NewPanel {
   readonly keyFile: string;
 }
 
-/** Its text; a setting of `discover` may have indented lines below it. */
+/** The text of the configuration; a setting of `discover` may have indented lines below it. */
 export function configText({ url, name, keyFile }: NewPanel, discover: readonly string[]): string {
   return `# All settings: docs/configuration.md and config.example.yaml. After a change, run check and doctor.
 panels:

@@ -7,11 +7,11 @@ import type { Asker } from './asker.ts';
 import { alwaysRunning, expectLines } from './init-expect.ts';
 import type { KeyAccess } from './key-access.ts';
 
-/** Whom the questions are put to, with the panel that they are about. */
+/** The person to ask, and the panel that the questions are about. */
 export interface DiscoverSources {
   /** Undefined if nobody can be asked. */
   readonly asker: Pick<Asker, 'confirms' | 'select' | 'choose'> | undefined;
-  /** What the key can access as an administrator's. */
+  /** The access of the key if its account is an administrator's. */
   readonly accessToAll: () => Promise<KeyAccess>;
   /** Rejects if the server's state can't be read. */
   readonly isRunning: (server: ListedServer) => Promise<boolean>;
@@ -19,9 +19,9 @@ export interface DiscoverSources {
 }
 
 /**
- * Their lines, with the access that they give. Asks an administrator without servers whether to
- * monitor all servers of the panel, then which servers should always run, and whether to count
- * players.
+ * The lines of the settings, with the access that they give. Asks an administrator without servers
+ * whether to monitor all servers of the panel, then which servers should always run, and whether to
+ * count players.
  */
 export async function chooseServers(own: KeyAccess, { accessToAll, ...sources }: DiscoverSources) {
   const { asker } = sources;

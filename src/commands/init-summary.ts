@@ -1,4 +1,4 @@
-// What `init` prints when it has written a configuration.
+// The summary that `init` prints once it has written a configuration.
 
 import type { Printout } from '../doctor/paint.ts';
 import { limitText } from '../doctor/render.ts';
@@ -40,7 +40,7 @@ Next:
 `;
 }
 
-/** What an administrator should know about the key. */
+/** Advice for an administrator about the key. */
 function adviceOn({ isAdmin, isKeyUnlimited }: KeyAccount): string {
   if (!isAdmin) return '';
   return `, an administrator${isKeyUnlimited ? ': the key can change everything, so prefer a read-only account' : ''}`;

@@ -1,4 +1,4 @@
-// The places to which `init` writes, as its flags choose them.
+// The files that `init` writes.
 
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
@@ -27,7 +27,7 @@ export class Targets {
     this.#keepsKey = keyFile !== undefined && keyFile !== '-' && realPath(keyFile) === realPath(this.key);
   }
 
-  /** What is wrong with the flags, or undefined. */
+  /** The problem with the flags; undefined if there is none. */
   get problem(): string | undefined {
     if (realPath(this.config) !== realPath(this.key)) return undefined;
     return `expected different files for the configuration and the key, got ${this.config} for --config and ${this.key} for --save-key-to`;

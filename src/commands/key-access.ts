@@ -1,4 +1,4 @@
-// What a panel lets an API key access.
+// The access that an API key has to a panel.
 
 import type { PanelConfig } from '../config/config.ts';
 import { outageProblem } from '../diagnosis/outage-problem.ts';
@@ -20,7 +20,7 @@ export interface KeyAccess {
   readonly limitPerMinute: number | undefined;
 }
 
-/** Reads it from the panel; `type` chooses the list of servers. */
+/** Reads the access from the panel; `type` chooses the list of servers. */
 export async function keyAccess(
   panel: PanelConfig,
   type: ListingType | undefined,

@@ -1,4 +1,4 @@
-// The program, which runs the command that its arguments name.
+// The program: runs the command that its arguments name.
 
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';

@@ -28,7 +28,7 @@ export interface ConsoleAccess {
   readonly random: () => number;
 }
 
-/** What is called when something happens on the socket. */
+/** The callbacks for events of the socket. */
 export interface ConsoleEvents {
   /** The connection, or its problem, changed. */
   changed(): void;

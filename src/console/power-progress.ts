@@ -47,7 +47,7 @@ export class PowerProgress {
     return !this.#isRestart && this.#course.isDone(this.#state);
   }
 
-  /** The server is already on its way there. */
+  /** The server is already changing to that state. */
   get isUnderway(): boolean {
     return this.#state === this.#course.underway;
   }

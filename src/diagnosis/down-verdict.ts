@@ -6,7 +6,7 @@ import type { CodeSeenBy } from './server-problems.ts';
 /** The code of the problem of a server that is down. */
 export type WhyDown = Extract<CodeSeenBy<'exporter'>, 'gave_up' | 'crashed' | 'off'>;
 
-/** What is known of a server that is off. */
+/** The facts about a server that is off. */
 export interface OffFacts {
   /** Undefined if it is unknown whether the server should run. */
   readonly isExpected: boolean | undefined;

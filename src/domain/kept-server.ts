@@ -1,4 +1,4 @@
-// What is kept of a server across a restart of the exporter, as plain data.
+// The state of a server that is kept across a restart of the exporter, as plain data.
 
 import type { ServerState } from './power-states.ts';
 import type { SampleSource } from './sample.ts';
@@ -13,10 +13,7 @@ export interface KeptStop {
   readonly whileDown?: true | undefined;
 }
 
-/**
- * What is known of a server's power, by the names of `Power`; instants by their age. Absent if
- * unknown.
- */
+/** A server's power, by the names of `Power`; instants by their age. Absent if unknown. */
 export interface KeptPower {
   readonly state: ServerState;
   readonly sinceAgo: number;
@@ -47,7 +44,7 @@ export interface KeptStrip {
   readonly steps: string;
 }
 
-/** What is kept of one server. Ages are whole milliseconds before `seenAt`. */
+/** The kept state of one server. Ages are whole milliseconds before `seenAt`. */
 export interface KeptServer {
   readonly panel: string;
   /** The UUID, or the configured id as long as that is unknown. */

@@ -22,7 +22,7 @@ export function backupsOfServers({
   };
 }
 
-/** What is shown of a server's backups. */
+/** A server's backups as the snapshot has them. */
 export function shownBackups(backups: readonly Backup[]): Omit<BackupsReading, 'staleAt'> {
   const newestFirst = backups.toSorted((one, other) => other.completedAtMs - one.completedAtMs);
   const success = newestFirst.find(({ isSuccessful }) => isSuccessful);

@@ -24,7 +24,7 @@ export function compileRules(
   const tested = <Rule extends { readonly match: ServerGlobs }>(rules: readonly Rule[]) =>
     rules.map((rule) => ({ ...rule, tests: compileGlobs(rule.match) }));
   const [expectations, queries, labelings] = [tested(expect), tested(query), tested(labels)];
-  /** What the rules decide about a listed server. */
+  /** The decisions of the rules about a listed server. */
   const judge = (server: ListedServer) => {
     const isFor = ({ tests }: Pick<(typeof queries)[number], 'tests'>) => tests.every((fits) => fits(server));
     const rule = expectations.findIndex(isFor);

@@ -104,10 +104,7 @@ export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === shortId(target);
 }
 
-/**
- * A listed server as it is monitored: what the configuration or the rules determine takes
- * precedence over the server list.
- */
+/** A listed server as it is monitored: settings and rules take precedence over the server list. */
 function toTarget(server: ListedServer, own: ServerTarget): ServerTarget {
   const { identifier: _identifier, name: _name, daemon, ...facts } = server;
   const { memoryBytes: listed, diskBytes, cpuCores, swapBytes, ioWeight } = facts.limits;
@@ -158,7 +155,7 @@ const COMPLETED = new WeakMap<
   { readonly server: ListedServer; readonly isRenamed: boolean; readonly target: ServerTarget }
 >();
 
-/** A configured server with what the server list shows of it, if it is listed. */
+/** A configured server with the facts about it in the server list, if it is listed. */
 function completed(
   target: ServerTarget,
   server: ListedServer | undefined,

@@ -34,7 +34,7 @@ const NOBODY: readonly ServerTarget[] = [];
  */
 const BELIEVED_MS = 300_000;
 
-/** What the log says when these problems end. */
+/** The texts of the log when these problems end. */
 const ENDED = {
   nothing_listed: 'servers are discovered again',
   all_excluded: 'servers are discovered again',
@@ -42,7 +42,7 @@ const ENDED = {
   same_identifier: 'server identifiers are unique again',
 };
 
-/** What discovery depends on. */
+/** The dependencies of discovery. */
 export interface DiscoveryOptions {
   readonly panel: string;
   readonly clock: Clock;
@@ -80,7 +80,7 @@ export class Discovery {
   #undecided = NOBODY;
   readonly #ours = new WeakMap<ServerTarget, boolean>();
   #merged = mergeTargets([], [], undefined);
-  /** What that was made of, beside the server list. */
+  /** The inputs of the last merge, beside the server list. */
   #mergedFrom: readonly unknown[] = [];
   #problems: readonly ProblemReading[] = [];
   /** The configured servers no longer wait for their names. */
@@ -273,7 +273,7 @@ export class Discovery {
   #merge(): void {
     const { known } = this.#state;
     const basis = [this.#configured, this.#rules, this.#isNamed, this.#undecided, this.#isCurrent];
-    // Most walks find what the one before found, and thousands of servers take long to sort.
+    // Most walks find nothing new, and sorting thousands of servers takes long.
     const isSame =
       basis.every((part, index) => part === this.#mergedFrom[index]) &&
       known.size === this.listed.length &&
@@ -301,7 +301,7 @@ export class Discovery {
     return [empty, mergeProblems(this.#merged, this.#rules?.maxServers ?? 0)].flat();
   }
 
-  /** Asked once for each description of a server: shards hash what they are asked about. */
+  /** Decided once for each description of a server, because shards hash its identity. */
   #isOurs(target: ServerTarget): boolean {
     const known = this.#ours.get(target);
     if (known !== undefined) return known;

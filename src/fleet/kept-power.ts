@@ -94,15 +94,14 @@ export function keepUptime(
 }
 
 /**
- * Is the first sample after a restart of the exporter of another run than the uptime that was kept
- * before it?
+ * Does the first sample after a restart of the exporter belong to another run than the kept uptime?
  */
 export function isOtherRun(kept: KeptUptime, at: number, next: Observation): boolean {
   const { uptimeMs, source, receivedAgo, measuredFromAgo } = kept;
   const [receivedAt, measuredFrom] = [at - receivedAgo, at - measuredFromAgo];
   const before = { state: undefined, uptimeMs, source, receivedAt, measuredFrom };
   if (compareObservations(before, next) === 'restarted') return true;
-  // This holds whatever happened to the system clock. A response of the resources endpoint may be
-  // older than the last sample.
+  // An uptime that decreased proves it, even if the system clock was set. A response of the
+  // resources endpoint may be older than the last sample.
   return next.uptimeMs > 0 && uptimeMs - next.uptimeMs > POLL_CACHE_MS + START_JITTER_MS;
 }

@@ -1,4 +1,4 @@
-// What the log says about walks through a panel's server list.
+// Logs the results of walks through a panel's server list.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -18,7 +18,7 @@ interface ListingLogOptions {
   readonly gateway: Pick<PanelGateway, 'health'>;
 }
 
-/** What is known when a walk ends. */
+/** The facts at the end of a walk. */
 interface Walked {
   readonly configured: readonly ServerTarget[];
   readonly before: ListingState;

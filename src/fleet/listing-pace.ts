@@ -14,7 +14,7 @@ const FACTS_CALLS_PER_MINUTE = 1;
 /** Delay before repeating a walk that failed or that missed a known server. */
 export const REPEAT_MS = 60_000;
 
-/** What the pace depends on, beside the configured interval. */
+/** The inputs of the pace, beside the configured interval. */
 interface ListingLoad {
   /** Servers are discovered, so that the list is needed for more than facts. */
   readonly isDiscovering: boolean;

@@ -1,4 +1,4 @@
-// What the walks through a panel's server list have shown so far; pure.
+// The findings of the walks through a panel's server list so far; pure.
 
 import type { Problem } from '../domain/problems.ts';
 import { shortId } from '../domain/server-ids.ts';
@@ -6,7 +6,7 @@ import type { ListedServer } from '../panel/responses.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, MAX_PAGES } from './listing-walk.ts';
 
 /**
- * What the walks through a panel's server list have shown so far; times are in monotonic
+ * The findings of the walks through a panel's server list so far; times are in monotonic
  * milliseconds.
  */
 export interface ListingState {

@@ -37,7 +37,7 @@ export async function restIfMany(servers: { readonly length: number }): Promise<
 export interface ListingWalk {
   /** One entry per UUID, with printable texts. */
   readonly servers: readonly ListedServer[];
-  /** The ids that entries which can't be read reveal. */
+  /** The readable ids of otherwise unreadable entries. */
   readonly unreadable: ReadonlySet<string>;
   /** Every page was read, even if single entries could not be. */
   readonly complete: boolean;

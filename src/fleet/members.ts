@@ -38,10 +38,10 @@ export type MembersSettings = SessionSettings & PollIntervals;
 export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | 'settings' | 'surroundings'> {
   readonly gateway: PanelGateway;
   readonly serverLog: Logger;
-  /** A discovered server was deleted, as far as its own calls show. */
+  /** A discovered server's own calls prove that it was deleted. */
   readonly deleted: () => void;
   /**
-   * What was kept of a server before a restart of the exporter, once; absent if nothing is kept.
+   * Takes a server's state from before a restart of the exporter, once; absent if none was kept.
    */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
@@ -51,7 +51,7 @@ export class Members {
   readonly #options: MembersOptions;
   readonly #surroundings: PanelSurroundings;
   readonly #recordContext: RecordContext;
-  /** What all sessions share; settings and access are replaced when they change. */
+  /** The context of all sessions; settings and access are replaced when they change. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
   /**

@@ -1,4 +1,4 @@
-// Logs when a panel's servers need more than is allowed.
+// Logs when a panel's servers need more than the limits allow.
 
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -18,7 +18,7 @@ const LIMIT_KNOWN_WITHIN_MS = 10_000;
  */
 const SETTLING_MS = 1_000;
 
-/** A panel's needs, beside what is allowed. */
+/** A panel's needs and limits. */
 export interface NeedsOptions {
   readonly panel: string;
   readonly clock: Clock;
@@ -29,8 +29,8 @@ export interface NeedsOptions {
 }
 
 /**
- * Compares what a panel's servers need with what is allowed; logs it when that is known, and again
- * when it changes.
+ * Compares the needs of a panel's servers with the limits; logs the result once the limits are
+ * known, and after each change.
  */
 export class NeedsWatch {
   readonly #options: NeedsOptions;
@@ -53,8 +53,8 @@ export class NeedsWatch {
   }
 
   /**
-   * What keeps some servers from being monitored as configured, from the moment at which it is
-   * logged: a limit may still be unknown.
+   * The problems that keep servers from being monitored as configured, once they are logged: before
+   * that, a limit may be unknown.
    */
   get problems(): readonly ProblemReading[] {
     return this.#problems;

@@ -1,4 +1,4 @@
-// What monitoring a panel's servers requires, compared with what is allowed; pure.
+// The needs of a panel's servers, compared with the limits; pure.
 
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
@@ -17,7 +17,7 @@ export function pollsByNode(polled: number, nodes: number, pollIntervalMs: numbe
   return Math.min(polled, Math.ceil(nodes * (pollIntervalMs / LIST_MS)));
 }
 
-/** What monitoring a panel's servers as configured takes. */
+/** The sockets and calls that it takes to monitor a panel's servers as configured. */
 export interface Needs extends Omit<NeedsReading, 'allowedSockets'> {
   readonly servers: number;
 }
@@ -28,8 +28,8 @@ export function isStreamed({ mode, blocked }: Pick<ServerTarget, 'mode' | 'block
 }
 
 /**
- * What these servers need, beside calls for lists; pure arithmetic. A server that the panel blocks
- * needs nothing. `isByNode` if the panel lists the resources of all of a node's servers.
+ * The needs of these servers, beside calls for lists; pure arithmetic. A server that the panel
+ * blocks needs nothing. `isByNode` if the panel lists the resources of all of a node's servers.
  */
 export function countNeeds(
   servers: readonly Pick<ServerTarget, 'mode' | 'blocked' | 'nodeId'>[],
@@ -63,10 +63,7 @@ export function countNeeds(
   };
 }
 
-/**
- * What the servers need, what is available, and the consequence if that is too little; undefined if
- * it is enough.
- */
+/** The problem of a rate that is too low for the servers; undefined if it is high enough. */
 export function budgetProblem(
   { servers, requiredCallsPerMinute }: Needs,
   { isPinned, limitPerMinute }: Pick<BudgetReading, 'isPinned' | 'limitPerMinute'>,
@@ -105,8 +102,8 @@ export interface SharedSockets {
 }
 
 /**
- * How many servers have no console socket because of the process's file descriptors, and how many
- * it may open; else undefined.
+ * The problem of a limit on open files that leaves servers without a console socket; undefined if
+ * it leaves none.
  */
 export function descriptorProblem(
   { requiredSockets }: Needs,

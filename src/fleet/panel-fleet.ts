@@ -35,11 +35,11 @@ export interface FleetSettings extends MembersSettings {
   readonly queryHosts?: readonly string[] | undefined;
 }
 
-/** What a panel's fleet depends on. */
+/** The dependencies of a panel's fleet. */
 export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backupCompleted' | 'deleted'> {
   readonly log: Logger;
   readonly socketLimit: SharedSockets;
-  /** What queries of games need; if absent, no game is queried. */
+  /** The dependencies of queries; if absent, no game is queried. */
   readonly openQueries?: () => QueryAccess;
   /** Opens the panel's application API for this key; if absent, no nodes are read. */
   readonly openNodes?: (apiKey: Secret) => NodesApi;
@@ -67,7 +67,7 @@ export class PanelFleet {
   #settings: FleetSettings;
   /** The servers' needs, and the inputs from which they were counted. */
   #counted: { readonly basis: readonly unknown[]; readonly needs: Needs } | undefined;
-  /** What the gateway's use was determined from. */
+  /** The inputs from which the gateway's use was determined. */
   #usedFrom: readonly unknown[] = [];
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
@@ -125,7 +125,7 @@ export class PanelFleet {
     this.#members.configure(settings);
     const targets = this.discovery.configure(settings.servers, settings.listing);
     if (this.#isRunning) this.#followSettings();
-    // Even if the servers are the same, they may be asked for something else.
+    // Even for the same servers, other data may be requested.
     if (!this.#observe(targets) && this.#isRunning) this.#followServers();
   }
 
@@ -237,7 +237,7 @@ export class PanelFleet {
     if (isComplete) this.#members.listed();
   }
 
-  /** The servers changed, or what they are asked for, and with them their needs. */
+  /** The servers or the data requested of them changed, and with them their needs. */
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
     const { gateway, socketLimit } = this.#context;
@@ -298,8 +298,8 @@ export class PanelFleet {
   }
 
   /**
-   * What the servers need beside the server list; counted only when they change, because each
-   * scrape and each change of the rate asks.
+   * The servers' needs beside the server list; counted only when the servers change, because each
+   * scrape and each change of the rate reads them.
    */
   #ownNeeds(): Needs {
     const { records } = this;

@@ -1,4 +1,4 @@
-// A server's power as data: what was seen of it, what is known.
+// A server's power as data: the observations, and the state that follows from them.
 
 import type { ServerState } from '../domain/power-states.ts';
 import type { SampleSource } from '../domain/sample.ts';
@@ -98,7 +98,7 @@ export const NOTHING_SEEN = {
 };
 
 /**
- * What the observations so far show: a server's state, its starts, its stops by reason, and whether
- * it should be running.
+ * The conclusions from the observations so far: a server's state, its starts, its stops by reason,
+ * and whether it should be running.
  */
 export type Power = Readonly<typeof NOTHING_SEEN>;

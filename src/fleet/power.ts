@@ -106,7 +106,7 @@ function afterStatus(power: Power, state: ServerState, at: number): Power {
 }
 
 /**
- * Counts a start that no transition showed: the server was off and is on, or its uptime is that of
+ * Counts a start without a transition: the server was off and is on, or its uptime is that of
  * another run.
  */
 function afterUptime(
@@ -114,7 +114,7 @@ function afterUptime(
   { uptimeMs = Number.NaN, at, measuredFrom = at, restarted }: StateSeen,
 ): Power {
   const owesStart = power.owesStart && isOn(power.state);
-  // Without an uptime, only the states can show a start.
+  // Without an uptime, only the states can prove a start.
   if (Number.isNaN(uptimeMs)) return owesStart ? started(power, at) : power;
   if (uptimeMs === 0) return power;
   const startedAt = at - uptimeMs;
@@ -142,7 +142,7 @@ function started(power: Power, at: number): Power {
   };
 }
 
-/** Whether a sample shows anything that isn't known; most don't, and cost nothing more. */
+/** Whether a sample contains anything new; most don't, and cost nothing more. */
 export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
   const isAwaited = power.owesStart || power.awaitsUptime;

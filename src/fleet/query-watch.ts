@@ -20,7 +20,7 @@ import type { ServerRecord } from './server-record.ts';
 /** How a query ended; it is skipped if the server stopped while it waited for a seat. */
 type QueryEnd = 'answered' | 'failed' | 'overdue' | 'skipped';
 
-/** What the queries of one run of a server have shown. */
+/** The results of the queries of one run of a server. */
 interface RunHistory {
   readonly run: number;
   /** When the run was first seen. */
@@ -35,7 +35,7 @@ interface RunHistory {
   earliest?: Way | undefined;
 }
 
-/** What a panel's queries need. */
+/** The dependencies of a panel's queries. */
 export type QueryAccess = Omit<AskOptions, 'clock' | 'policy' | 'earliest'> & Pick<QueryPolicy, 'panelUrl'>;
 
 export interface QueryWatchOptions extends QueryAccess {
@@ -184,7 +184,7 @@ export class QueryWatch {
       history.earliest = way;
       history.tookMs = clock.now() - startedAt;
     }
-    // Only a response tells something about a server that is still starting.
+    // While a server starts, a failure proves nothing.
     if (found !== undefined && server.state === 'starting') return 'failed';
     const problem = isGuess && !this.#answered.has(server) ? whileGuessed(found) : found;
     // A failure stays valid until the next query, and those come less and less often.

@@ -41,7 +41,7 @@ export class ServerPast {
     return this.#history;
   }
 
-  /** The history as far as unwanted stops are asked for. */
+  /** The history for a reader of unwanted stops: restores it only if it has any. */
   get withStops(): ServerHistory | undefined {
     return this.#hasKeptStops ? this.known : this.#history;
   }

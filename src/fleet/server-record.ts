@@ -38,7 +38,7 @@ export interface RecordContext {
   readonly log: Logger;
   /** A sample has a state that the exporter doesn't know. */
   readonly unknownState?: (server: ServerRecord, text: string) => void;
-  /** A discovered server was deleted, as far as its own calls show. */
+  /** A discovered server's own calls prove that it was deleted. */
   readonly deleted?: () => void;
 }
 
@@ -161,7 +161,7 @@ export class ServerRecord implements ServerReading {
     return { ...snapshot, starts_total: 0, stops: NO_STOPS };
   }
 
-  /** What a restarted exporter has to know of the server; undefined while nothing is. */
+  /** The server's state for a restarted exporter; undefined before anything is known. */
   keep(now: number, clock: Pick<Clock, 'toUnixMs'>): KeptServer | undefined {
     const { target } = this;
     const id = target.uuid ?? target.id;
@@ -247,7 +247,7 @@ export class ServerRecord implements ServerReading {
     const { isRestartAborted } = this.#power;
     this.#see({ seen: 'notice', at: now, notice });
     const { lastStop } = this.#power;
-    // What the daemon prints about a stop that is still pending is logged with the stop.
+    // The daemon's notices about a pending stop are logged with the stop.
     const isNewsOfLast = this.#power.isRestartAborted && !isRestartAborted && !this.awaitsNotice;
     if (isNewsOfLast && lastStop !== undefined) this.#tell({ ...lastStop, notices: [notice.kind] });
     this.#showInStrip(now);
@@ -299,7 +299,8 @@ export class ServerRecord implements ServerReading {
   }
 
   /**
-   * Is the first sample after a restart of the exporter of another run than the last one before it?
+   * Does the first sample after a restart of the exporter belong to another run than the last one
+   * before it?
    */
   #isOtherRun(next: Sample): boolean {
     const kept = this.#kept;

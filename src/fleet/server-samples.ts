@@ -43,8 +43,8 @@ const MAX_OBSERVED_GAP_MS = 60_000;
 const MAX_SATURATED_GAP_MS = 5_000;
 
 /**
- * What is kept of one server's samples; created with the first, so that starting thousands of
- * servers takes less work.
+ * The state of one server's samples; created with the first, so that starting thousands of servers
+ * takes less work.
  */
 export class ServerSamples {
   /**
@@ -207,7 +207,7 @@ const OVERTAKE_MS = 3_000;
 /** The most that two instants can disagree because of different transit times. */
 const TRANSIT_MS = 1_000;
 
-/** What determines when a sample was measured. */
+/** The fields that determine when a sample was measured. */
 export type Observation = Readonly<
   Pick<Sample, 'state' | 'uptimeMs' | 'source' | 'receivedAt' | 'measuredFrom'>
 >;

@@ -7,7 +7,7 @@ import type { CollectionMode } from '../domain/server.ts';
 import type { ConditionChange, SessionLog } from '../session/session-context.ts';
 import { type ServerEvent, serverFields } from './server-events.ts';
 
-/** What the log says about a server; without an event if that isn't worth counting. */
+/** A log line about a server; without an event, it isn't counted. */
 interface SessionLine {
   readonly event?: ServerEvent;
   readonly level: 'debug' | 'info' | 'warn';

@@ -1,4 +1,4 @@
-// Decides why a server stopped, by what its daemon prints about the stop; pure.
+// Decides why a server stopped, by its daemon's notices; pure.
 
 import type { StopReason } from '../domain/stops.ts';
 import { NEVER } from '../domain/time.ts';
@@ -67,7 +67,7 @@ export function afterLateStopping(before: Power, at: number): Power | undefined 
   return decided({ ...before, pending: pending.slice(0, -1) }, stop);
 }
 
-/** Explains a stop by what the daemon printed about it. */
+/** Explains a stop by the daemon's notice about it. */
 export function afterNotice(before: Power, notice: DaemonNotice, at: number): Power {
   const { kind } = notice;
   if (kind === 'disk full') return { ...before, diskFullAt: at };

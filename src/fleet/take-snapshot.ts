@@ -1,4 +1,4 @@
-// What a server's record shows at an instant.
+// Takes the snapshot of a server's record at an instant.
 
 import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
 import { isOff } from '../domain/power-states.ts';
@@ -21,7 +21,7 @@ interface ShownRecord extends Pick<ServerReading, 'target' | 'status' | 'node'> 
   readonly schedules: SchedulesReading | undefined;
 }
 
-/** What the record knows at an instant; times are in monotonic milliseconds. */
+/** The record's knowledge at an instant; times are in monotonic milliseconds. */
 interface RecordFacts {
   readonly now: number;
   readonly isFresh: boolean;
@@ -131,7 +131,7 @@ export function takeSnapshot(
   };
 }
 
-/** What the server list shows to be wrong with a server that can be monitored. */
+/** The problem that the server list reports of a server that can be monitored. */
 function listedProblem({ isReinstallFailed }: ServerTarget): Problem | undefined {
   return isReinstallFailed && REINSTALL_FAILED;
 }
@@ -160,7 +160,7 @@ export function reasonSince(since: number, last: LastStop | undefined): StopReas
   return last !== undefined && last.at >= since ? last.reason : undefined;
 }
 
-/** What was read, unless it is too old to be shown. */
+/** The reading, unless it is too old to be shown. */
 export function valid<Reading extends { readonly staleAt: number }>(
   reading: Reading | undefined,
   now: number,

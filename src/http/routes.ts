@@ -27,7 +27,7 @@ export type ReloadOutcome =
   | { readonly ok: true; readonly summary: string }
   | { readonly ok: false; readonly problems: string };
 
-/** What the routes serve. */
+/** The parts of the exporter that the routes serve. */
 export interface RouteDependencies {
   readonly scrape: Render;
   /** Whether the configuration is loaded. */

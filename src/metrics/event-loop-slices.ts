@@ -2,7 +2,7 @@
 
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 
-/** What a walk over the fleet renders: a scrape, or a view for people and their programs. */
+/** The purpose of a walk over the fleet: a scrape, or a view for people and their programs. */
 export type WalkKind = 'scrape' | 'view';
 
 /**

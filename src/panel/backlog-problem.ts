@@ -6,7 +6,9 @@ import type { Backlog } from './scheduler/shortage.ts';
 /** A backlog of calls is a problem only after this long: a cold start isn't one. */
 const BACKLOG_MS = 90_000;
 
-/** Undefined unless more calls than the rate allows in a minute have waited for 90 s. */
+/**
+ * The problem if more calls than the rate allows in a minute have waited for 90 s; else undefined.
+ */
 export function backlogProblem(
   backlog: Backlog | undefined,
   limitPerMinute: number,

@@ -18,7 +18,7 @@ import { rateFacts, retryAfterMs } from './rate-headers.ts';
 import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './response-body.ts';
 import type { ShapeError } from './responses.ts';
 
-/** A response other than success, with what is needed to explain it. */
+/** A response other than success, with the facts that explain it. */
 export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
   readonly endpoint: ApiEndpoint;
   /** The dialect in which the response is read. */
@@ -105,8 +105,7 @@ export function unreadableError(
 }
 
 /**
- * The cause of a timeout. A call for resources waits for the node, so it is usually the node that
- * is silent.
+ * The cause of a timeout. A call for resources waits for the node, so usually the node is silent.
  */
 function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;

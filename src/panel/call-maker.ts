@@ -1,4 +1,4 @@
-/** Makes one panel's calls, from whose ends its health is decided. */
+/** Makes one panel's calls, and reports their outcomes to its health. */
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';

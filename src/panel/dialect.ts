@@ -77,7 +77,7 @@ export interface ErrorBody {
   readonly detail?: string;
 }
 
-/** A call that the panel refused, and what its response shows. */
+/** A refused call, with the facts in its response. */
 export interface PanelRefusal extends ErrorBody {
   readonly endpoint: ApiEndpoint;
   readonly status: number;

@@ -40,7 +40,7 @@ export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly inTurn?: SchedulerOptions['inTurn'];
 }
 
-/** What fleets, sessions and commands use of a gateway. */
+/** The part of a gateway that fleets, sessions and commands use. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
 
 /** A change of a panel that its fleet, sessions and log have to follow. */

@@ -6,7 +6,7 @@ import { NEVER } from '../domain/time.ts';
 export interface DatedToken {
   /** When it arrived. */
   readonly fetchedAt: number;
-  /** When the last socket ended whose node had accepted it; undefined if there was none. */
+  /** The end of the last socket on which a node accepted it; undefined if there was none. */
   readonly workedAt?: number;
 }
 

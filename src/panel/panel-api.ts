@@ -13,7 +13,7 @@ import { type Resources, type Responses, ShapeError } from './responses.ts';
 import type { RateFacts } from './scheduler/rate-limit.ts';
 import { SpokenDialect } from './spoken-dialect.ts';
 
-/** A decoded response, and what its headers show about the rate limit. */
+/** A decoded response, with the rate limit in its headers. */
 export interface PanelAnswer<T> extends RateFacts {
   readonly value: T;
 }

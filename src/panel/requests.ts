@@ -22,7 +22,7 @@ export interface PanelRequest<T> {
  */
 export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
-/** What the paths and responses of a server's endpoints contain. */
+/** The identifiers of a server in the paths and responses of its endpoints. */
 export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon' | 'uuid' | 'nodeId'>;
 
 /** Which page of the server list to request, and of whose servers. */

@@ -46,7 +46,7 @@ export function parseBody({ contentEncoding, text }: Reply): unknown {
 
 export const isMarkup = (text: string) => /^\s*</.test(text);
 
-/** What PHP prints in front of a response, without HTML: never a token. */
+/** A message of PHP in front of a response, without HTML; it never contains a token. */
 export const PHP_MESSAGE =
   /^\s*(?:PHP )?(?:Deprecated|Fatal error|Notice|Parse error|Strict Standards|Warning): /;
 

@@ -45,7 +45,7 @@ export const NO_DATA: Problem = {
   detail: "the panel has no data: it can't reach the node",
 };
 
-/** What the resources endpoint reports about a server. */
+/** The resources endpoint's report about a server. */
 export interface Resources {
   /** Undefined if the panel has no data, which is not the same as zeros. */
   readonly sample: Sample | undefined;
@@ -55,7 +55,7 @@ export interface Resources {
   readonly requestedAt?: number;
 }
 
-/** What is needed to open a server's console socket. */
+/** The credentials of a server's console socket. */
 export interface Credentials {
   /** A secret: it must not appear in any log, error or page. */
   readonly token: string;

@@ -21,7 +21,7 @@ export class SocketAddresses {
 
   /**
    * A server of the node streams at this address. The panel may have given it before the node was
-   * known; what it gave since counts more.
+   * known; an address that it gave since counts more.
    */
   streams(node: string | undefined, url: string): void {
     if (node !== undefined && !this.#addresses.has(node)) this.note(node, url);

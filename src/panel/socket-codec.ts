@@ -54,7 +54,7 @@ export interface UpgradeRefusal {
   readonly isChallenge?: boolean | undefined;
 }
 
-/** What a daemon prints on a server's console about the end of a run. */
+/** A daemon's notice on a server's console about the end of a run. */
 export type DaemonNotice =
   | { readonly kind: 'crash detected' }
   | { readonly kind: 'exit code'; readonly code: number }

@@ -1,4 +1,4 @@
-/** The dialect that a panel speaks, as far as its setting, its key and its responses show it. */
+/** The dialect that a panel speaks, according to its setting, its key and its responses. */
 import { EventEmitter } from 'node:events';
 import type { Dialect, PanelAnswerText } from './dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from './dialects/dialects.ts';

@@ -15,7 +15,7 @@ export function tlsOptions(
   try {
     if (new URL(address).protocol === 'https:') secureContext = createSecureContext(material);
   } catch {
-    // Each connection tries again, and tells why it fails.
+    // Each connection tries again, and reports why it fails.
   }
   return { ...material, secureContext };
 }

@@ -18,7 +18,7 @@ import type { QueryClient } from './query-thread.ts';
 /** The limit for a query including the name lookup; the client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;
 
-/** What queries depend on. */
+/** The dependencies of queries. */
 export interface AskOptions {
   readonly clock: Clock;
   /** Of this panel alone, so that its games' responses can't delay those of others. */

@@ -39,7 +39,7 @@ export class Network {
   }
 
   /**
-   * Sends a datagram; resolves with what `onDatagram` returns for a datagram, or `onSilence`
+   * Sends a datagram; resolves with the result of `onDatagram` for a datagram, or of `onSilence`
    * without one, once that isn't undefined. Without either, nothing is waited for.
    */
   async udpSend<Result>(

@@ -30,7 +30,7 @@ const MAX_DECODE_MS = 50;
 
 const INCOMPLETE = 'the connection was closed without a complete response';
 
-/** What queries in one way depend on. */
+/** The dependencies of queries in one way. */
 export interface ResponseReaderOptions {
   readonly clock: Clock;
   /** Is told when the decoding of a response begins, and when it ends. */

@@ -10,7 +10,7 @@ import type { PollState } from './poll.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What one server's condition depends on, with what follows from it. */
+/** The evidence for one server's condition, with the conclusions from it. */
 interface Evidence {
   readonly state: SessionState;
   readonly seen: Surroundings;
@@ -147,7 +147,7 @@ function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
   return problem?.cause === 'not_found' ? { ...problem, cause: UNKNOWN_PATH } : problem;
 }
 
-/** The causes that servers show which failed for this cause. */
+/** The causes shown for servers that failed for this cause. */
 export function shownCauses(cause: CauseCode): readonly CauseCode[] {
   return cause === 'not_found' ? [cause, UNKNOWN_PATH] : [cause];
 }

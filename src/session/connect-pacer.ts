@@ -19,7 +19,7 @@ export interface EventLoop {
   now(): number;
   /** Calls `run` once, in the next turn. */
   nextTurn(run: () => void): void;
-  /** Calls `run` once, in this turn, when the promises have settled that can without waiting. */
+  /** Calls `run` once in this turn, after the reactions of all settled promises. */
   afterPromises(run: () => void): void;
   /** Is a scrape being rendered? */
   isRendering(): boolean;
@@ -29,7 +29,7 @@ export interface EventLoop {
 export const NODE_LOOP: Omit<EventLoop, 'isRendering'> = {
   now: () => performance.now(),
   nextTurn: (run) => void setImmediate(run),
-  // Node runs what `nextTick` was given after all reactions of promises, and before other events.
+  // Node.js calls it after all reactions of promises, and before other events.
   afterPromises: (run) => queueMicrotask(() => process.nextTick(run)),
 };
 
@@ -61,10 +61,7 @@ export class ConnectPacer {
     this.#loop = loop;
   }
 
-  /**
-   * Another line, for the connects of a panel or for its calls, which begin in the order in which
-   * they came.
-   */
+  /** Another line, for the connects or the calls of a panel, in the order of their arrival. */
   line(): InTurn {
     const line: Line = new WaitingLine();
     return (begin) => {

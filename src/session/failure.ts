@@ -1,4 +1,4 @@
-// Why an attempt to stream a server failed, by what its node sent.
+// Classifies a failed attempt to stream a server by its node's response.
 
 import { cloudflareMeaning } from '../diagnosis/foreign-responses.ts';
 import { messageWithCode, nodeTransportCause, readTransportError } from '../diagnosis/transport-errors.ts';

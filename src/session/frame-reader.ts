@@ -223,7 +223,7 @@ export class FrameReader {
   #add(bytes: Buffer, at: number, end: number): number {
     const added = Math.min(this.#length - this.#size, end - at);
     if (!this.#makeRoom(this.#size + added)) {
-      // A message can be skipped. Without one of its fragments, another would have a hole.
+      // A message can be skipped. Without one of its fragments, a fragmented one would have a hole.
       if (this.#size > 0 && isFragment(this.#unfinished[0] ?? 0)) this.#socket?.destroy();
       this.#skipRest();
       return at;
@@ -294,7 +294,7 @@ export class FrameReader {
     const before = this.#bytesSincePrint ?? 0;
     this.#bytesSincePrint = before + size;
     const isFlood = this.#bytesSincePrint > MAX_WAITING_BYTES;
-    // With TLS, Node.js passes on what it has, also after a stop.
+    // With TLS, Node.js passes on buffered bytes even after a stop.
     if (isFlood && before <= MAX_WAITING_BYTES) this.#socket?.resume();
     return isFlood;
   }

@@ -40,7 +40,7 @@ export class HandshakeRoom {
 
   /**
    * Calls `begin` in the panel's turn, once the daemon at this address has room for a socket. The
-   * result frees the place: when the token was accepted, or no socket is needed.
+   * result frees the place: call it once the token was accepted, or if no socket is needed.
    */
   enter(url: string, begin: () => void): Cancel {
     const { host } = new URL(url);

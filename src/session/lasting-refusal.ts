@@ -1,4 +1,4 @@
-// The refusals that last.
+// Lasting refusals: problems that no early retry can solve.
 
 import { blockedReason, CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';

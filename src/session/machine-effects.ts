@@ -1,4 +1,4 @@
-// What follows from a change of the machine's state.
+// The effects of a change of the machine's state.
 
 import type { ReconnectReason } from '../domain/telemetry.ts';
 import type { ClientMessage } from '../panel/socket-codec.ts';
@@ -14,7 +14,7 @@ import {
   unansweredIn,
 } from './machine-model.ts';
 
-/** What a session has to do. */
+/** An action for the session to carry out. */
 export type MachineEffect =
   | { readonly type: 'fetchToken' }
   | { readonly type: 'abortFetch' }
@@ -42,7 +42,7 @@ export function listTimers(state: MachineState, heardAt: number): readonly Timer
   return timers;
 }
 
-/** What is to be done when one state follows another. */
+/** The effects of one state following another. */
 export function listEffects(before: MachineState, after: MachineState): readonly MachineEffect[] {
   const effects: MachineEffect[] = [];
   const keepsSocket = hasSocket(before) && hasSocket(after) && after.epoch === before.epoch;

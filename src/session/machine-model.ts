@@ -1,4 +1,4 @@
-// The machine that keeps a console socket open, as data: its states, its events.
+// The states and events of the machine that keeps a console socket open.
 
 import type { Problem } from '../domain/problems.ts';
 import type { SocketState } from '../domain/snapshot.ts';
@@ -12,7 +12,7 @@ export interface Token {
   readonly socketUrl: string;
   /** When it arrived. */
   readonly fetchedAt: number;
-  /** When the last socket ended whose node had accepted it. */
+  /** The end of the last socket on which a node accepted it. */
   readonly workedAt?: number;
   readonly renewAt: number;
   readonly expiresAt: number;
@@ -44,7 +44,7 @@ interface WithToken extends AttemptState {
   readonly token: Token;
 }
 
-/** Connects since that instant. */
+/** A connect, since this instant. */
 interface Connecting extends WithToken {
   readonly connectsAt: number;
 }

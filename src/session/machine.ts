@@ -29,7 +29,7 @@ const AUTH_TIMEOUT: Failure = {
 
 type Transition<State, Event> = (state: State, event: Event, context: MachineContext) => MachineState;
 
-/** What follows from the events that mean something in a state. */
+/** The reactions to the events that have a meaning in a state. */
 type Handlers<State> = {
   readonly [Type in MachineEvent['type']]?: Transition<State, MachineEvent & { readonly type: Type }>;
 };
@@ -59,7 +59,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     // The timeout begins here: the time in line isn't the node's fault.
     begins: (state, _, context) => {
       const { now, timeouts, isCurrent } = context;
-      // While it waited in line, other servers may have shown that the node refuses such tokens.
+      // While it waited in line, other servers may have proved that the node refuses such tokens.
       if (state.reused && !isCurrent(state.token)) return fetchToken({ ...state, wokenAt: now }, context);
       return { ...state, connectsAt: now, dueAt: now + timeouts.connectTimeoutMs };
     },
@@ -116,7 +116,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   blocked: RESTING,
 };
 
-/** A state of the machine, with what is to be done when it begins. */
+/** A state of the machine, with the effects of entering it. */
 export interface Step {
   readonly state: MachineState;
   readonly effects: readonly MachineEffect[];

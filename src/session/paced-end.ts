@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream';
 import type { InTurn } from './connect-pacer.ts';
 
-/** Where Node.js delivers what arrives on a connection of its own; another one has none. */
+/** Node.js delivers data to this handle; a stream that isn't a connection of Node.js has none. */
 interface Native {
   readonly _handle?: { onread: () => void } | null;
 }
@@ -20,8 +20,8 @@ export function endInTurn(connection: Duplex & Native, inTurn: InTurn): void {
     inTurn(() => close(error, done));
   };
   connection.allowHalfOpen = true;
-  // ws would send what is left, end its own side, and wait for that: all of it at once, and most of
-  // it twice.
+  // At the end of the data, ws would flush, end and wait at once instead of in turn, and mostly
+  // twice.
   connection.removeAllListeners('end');
   connection.on('end', destroy);
 }

@@ -1,4 +1,4 @@
-// What a server needs: a pure function of its session's state and surroundings.
+// A server's needs, as a pure function of its session's state and surroundings.
 
 import { isListedUnblocked } from '../domain/server.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
@@ -19,9 +19,9 @@ import { isOver, type PollPlan, pollPlan, pollsFrom } from './poll-plan.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What a server needs, and what is shown of it. */
+/** A server's needs, with its condition. */
 export interface Plan {
-  /** What happens to the server's socket now, because of its surroundings. */
+  /** The event for the socket's machine; undefined if the surroundings cause none now. */
   readonly socket: MachineEvent | undefined;
   /** Undefined if its resources aren't requested. */
   readonly poll: PollPlan | undefined;
@@ -30,7 +30,7 @@ export interface Plan {
 
 const NO_SOCKET: MachineEvent = { type: 'stop' };
 
-/** What a session has to do, with the condition that it shows; pure. */
+/** Plans a session's next actions, and finds its condition; pure. */
 export function makePlan(state: SessionState, seen: Surroundings): Plan {
   const { machine } = state;
   const from = seen.isRunning ? pollsFrom(state, seen) : undefined;
@@ -51,7 +51,7 @@ function socketPlan(machine: MachineState, seen: Surroundings): MachineEvent | u
   return target.mode === 'poll' || !hasRoom ? NO_SOCKET : nextEvent(machine, seen);
 }
 
-/** What the machine is to do now because of its surroundings. */
+/** The event that the surroundings cause in the present state. */
 function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | undefined {
   const { now, mayConnect, trial, sockets } = seen;
   switch (machine.name) {

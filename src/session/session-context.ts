@@ -37,7 +37,7 @@ export interface SocketAccess {
   readonly isProxied: (url: string) => boolean;
 }
 
-/** Where a session stores what it learns; one server's entry in the fleet store. */
+/** Stores a session's findings: one server's entry in the fleet. */
 export interface SessionRecord {
   readonly target: ServerTarget;
   /** Included in the log, if known. */
@@ -78,7 +78,7 @@ export interface SessionLog {
   socketMoved(record: SessionRecord, from: string, to: string): void;
 }
 
-/** What all sessions of a panel share. */
+/** The context that all sessions of a panel share. */
 export interface SessionContext {
   readonly sockets: SocketAccess;
   readonly clock: Clock;
@@ -101,6 +101,6 @@ export interface SessionContext {
   readonly backupCompleted?: (record: SessionRecord) => void;
   /** Called after a server's condition was shown: it, and the server's node, may have changed. */
   readonly shown?: (record: SessionRecord) => void;
-  /** What the session of this server sees now. */
+  /** The present surroundings of this server's session. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
 }

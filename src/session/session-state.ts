@@ -1,4 +1,4 @@
-// What a session knows of its own server.
+// A session's knowledge of its own server.
 
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import type { MachineState } from './machine-model.ts';

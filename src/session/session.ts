@@ -40,7 +40,7 @@ export class Session {
     this.sees(this.#context.surroundings(this.#record, this.#isRunning));
   }
 
-  /** Does what the server needs in these surroundings, and shows its condition. */
+  /** Meets the server's needs in these surroundings, and publishes its condition. */
   sees(surroundings: Surroundings): void {
     const { isRunning, now } = surroundings;
     // A restarted session keeps its original start time.

@@ -1,4 +1,4 @@
-// Holds one server's console socket: does what the states of its machine require.
+// Holds one server's console socket, and carries out the effects of its machine.
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { ServerState } from '../domain/power-states.ts';
@@ -30,7 +30,7 @@ import { socketOutcome } from './socket-outcome.ts';
 import { requestToken } from './token.ts';
 
 /**
- * Holds one server's console socket: runs what its machine's states require, and feeds events to
+ * Holds one server's console socket: carries out the effects of its machine, and passes events to
  * it; samples and lines go to the record. It listens to its sockets itself, because an object for
  * each, or closures, would cost memory for every server.
  */
@@ -295,7 +295,7 @@ export class Streamer implements SocketListener, FrameHandler {
 
   #connect(epoch: number, url: string): void {
     this.happened({ type: 'begins', epoch });
-    // The change may have shown that no socket is needed.
+    // After the change, the server may need no socket.
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     // The settings may have changed since the token was fetched.
     const problem = this.#context.sockets.addressProblem(url);

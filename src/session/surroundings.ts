@@ -49,7 +49,7 @@ export interface Surroundings extends PollIntervals {
   readonly recoveredOnNode: ReadonlyMap<CauseCode, number>;
 }
 
-/** Nothing holds the server, and nothing has happened that it could react to. */
+/** Surroundings in which nothing holds the server, and nothing has happened yet. */
 export const NOTHING_KNOWN = {
   listedAt: NEVER,
   accessedAnewAt: NEVER,

@@ -8,8 +8,8 @@ import { isTokenRetry, type MachineEvent, type MachineState, type Token } from '
 import type { SessionContext, SessionRecord } from './session-context.ts';
 
 /**
- * Requests a token by the time at which the machine needs it, and returns what it learns from the
- * response. Never rejects.
+ * Requests a token by the machine's deadline, and returns the result as an event for the machine.
+ * Never rejects.
  */
 export async function requestToken(
   context: Pick<SessionContext, 'clock' | 'random' | 'panel' | 'sockets'>,

@@ -1,5 +1,5 @@
-// A connection through a proxy that is read as a socket with the option `onread` is, which Node.js
-// offers only for its own connections.
+// A connection through a proxy, read like a socket with the option `onread`, which Node.js offers
+// only for its own connections.
 import { Duplex } from 'node:stream';
 
 /** Passes the bytes of an open connection to a function, and emits only those that are pushed. */

@@ -3,24 +3,24 @@
 /** Items in the order in which they came; each operation takes the same time in a long line. */
 export class WaitingLine<Item> {
   readonly #items = new Set<Item>();
-  /** One iterator for all items: another one would have to pass all that were removed. */
+  /** One iterator for all items: a new one would have to skip all removed items. */
   #next = this.#items.values();
 
   get isEmpty(): boolean {
     return this.#items.size === 0;
   }
 
-  /** Adds it as the last one; an item that waits already keeps its place. */
+  /** Adds the item at the end; a waiting item keeps its place. */
   add(item: Item): void {
     this.#items.add(item);
   }
 
-  /** Removes it, if it waits. */
+  /** Removes the item if it waits. */
   leave(item: Item): void {
     this.#items.delete(item);
   }
 
-  /** Removes the first one; undefined if there is none. */
+  /** Removes the first item; undefined if there is none. */
   take(): Item | undefined {
     let first = this.#next.next();
     if (first.done === true) {

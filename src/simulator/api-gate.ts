@@ -16,7 +16,7 @@ import type { SimulatorSettings } from './simulator-settings.ts';
 const GARBAGE = '{"data":{"token":"eyJ0';
 const OVERSIZE_BYTES = 16 * 1_048_576;
 
-/** What the gate in front of every endpoint needs from the panel. */
+/** The part of the panel that the gate in front of every endpoint uses. */
 export interface GateHost {
   readonly clock: Clock;
   readonly settings: SimulatorSettings;
@@ -28,7 +28,7 @@ export interface GateHost {
   readonly stopped: AbortSignal;
 }
 
-/** What a call is about. */
+/** The subject of a call. */
 export interface CallTarget {
   readonly endpoint: PanelEndpoint | 'other';
   /** The UUID, or the requested id if there is no such server. */

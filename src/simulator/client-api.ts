@@ -32,7 +32,7 @@ import type { BackupSpec, PanelEndpoint } from './simulator-schema.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
 import { allows, signToken } from './tokens.ts';
 
-/** What the client API needs from the panel. */
+/** The part of the panel that the client API uses. */
 export interface ClientApiHost {
   readonly clock: Clock;
   readonly settings: SimulatorSettings;

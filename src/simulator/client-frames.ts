@@ -16,7 +16,7 @@ import type { Recorder } from './recorder.ts';
 /** A daemon's limit that is never reached. */
 const UNLIMITED: FrameLimits = { perSecond: Number.MAX_SAFE_INTEGER, burst: Number.MAX_SAFE_INTEGER };
 
-/** What a daemon makes of a frame. */
+/** A daemon's verdict on a frame. */
 export interface ReceivedFrame {
   readonly event: string;
   readonly argument: unknown;

@@ -25,7 +25,7 @@ const POWER_PERMISSIONS: Readonly<Record<PowerCommand, string>> = {
   kill: 'control.stop',
 };
 
-/** What a console socket needs from its node. */
+/** The part of a node that a console socket uses. */
 export interface ConsoleHost {
   readonly clock: Clock;
   readonly recorder: Recorder;

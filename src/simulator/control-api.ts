@@ -92,7 +92,7 @@ const OPERATIONS = {
 } satisfies Record<string, Operation>;
 
 interface Operation {
-  /** What the body may contain. */
+  /** The schema of the body. */
   readonly schema: z.ZodType;
   /** Validates the body and performs the operation; returns the response body. */
   readonly perform: (panel: Simulator, body: unknown) => unknown;

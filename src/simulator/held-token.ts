@@ -47,14 +47,14 @@ export class HeldToken {
     this.#expiresAt = now;
   }
 
-  /** Whether it has ended, or ends soon enough that the client is told. */
+  /** Whether the token has expired, or expires so soon that the client is told. */
   stage(now: number): 'fresh' | 'expiring' | 'expired' {
     if (this.#claims === undefined || now >= this.#expiresAt) return 'expired';
     const { expiresAtMs, issuedAtMs } = this.#claims;
     return this.#expiresAt - now <= expiringThresholdMs(expiresAtMs - issuedAtMs) ? 'expiring' : 'fresh';
   }
 
-  /** Why it can't be used. */
+  /** The reason why the token can't be used. */
   error(now: number): string | undefined {
     if (this.#claims === undefined) return NO_TOKEN_TEXT;
     if (this.stage(now) === 'expired') return EXPIRED_TEXT;

@@ -1,4 +1,4 @@
-// What a test can do to an open console socket.
+// The actions of a test on an open console socket.
 
 import { eventFrame } from './frames.ts';
 import type { SocketAction } from './simulator-schema.ts';

@@ -47,9 +47,9 @@ const RESTART_ABORTED =
   /^Aborting automatic restart, last crash occurred less than [1-9]\d{0,9} seconds ago\.$/;
 
 /**
- * What a console line shows about the end of a run, if the daemon printed it: exactly one of its
- * sentences, after `[<app_name> Daemon]:`. The colors differ between daemons: server/console.go of
- * Wings, `log_daemon_with_prelude` of calagopus/wings.
+ * The daemon's notice about the end of a run in a console line: exactly one of its sentences, after
+ * `[<app_name> Daemon]:`. The colors differ between daemons: server/console.go of Wings,
+ * `log_daemon_with_prelude` of calagopus/wings.
  */
 export function readDaemonNotice(line: string): DaemonNotice | undefined {
   // Most lines of a game are rejected here.

@@ -258,7 +258,9 @@ export class Health {
     else this.#outcomes.record(channel, server, outcome);
   }
 
-  /** Forgets first the outcomes, so that none begins another outage, then the outages until now. */
+  /**
+   * Forgets the outcomes first, so that none begins another outage, and then the outages until now.
+   */
   *#forgetting(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
     yield* this.#outcomes.forget(channels, now);
     let ended = 0;

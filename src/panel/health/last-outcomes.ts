@@ -117,7 +117,7 @@ export class LastOutcomes {
     if (streams !== known.streams) this.#rankEverywhere(known);
   }
 
-  /** The server failed because of a larger outage, so others are to try before it. */
+  /** The server failed because of a larger outage, so it tries last. */
   failedInOutage(channel: Channel, server: string, at: number): void {
     const candidate = this.#servers.get(server)?.[channel]?.candidate;
     if (candidate !== undefined) this.#candidates[channel].failed(candidate, at);

@@ -1,4 +1,4 @@
-/** How servers' calls and sockets ended, which is all that the panel's health is decided from. */
+/** How servers' calls and sockets ended: the only input of the panel's health. */
 import type { Signs } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { ServerTarget } from '../../domain/server.ts';

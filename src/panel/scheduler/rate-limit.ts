@@ -39,7 +39,7 @@ export function madePerMinute(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
 
-/** What a response's headers show about the rate limit, in calls per minute. */
+/** The rate limit in a response's headers, in calls per minute. */
 export interface RateFacts {
   readonly limitPerMinute?: number | undefined;
   readonly remaining?: number | undefined;

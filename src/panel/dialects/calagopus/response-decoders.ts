@@ -107,7 +107,7 @@ function decodeLimits(limits: Fields | undefined): Limits {
   };
 }
 
-/** What is needed to open a console socket (servers/_server_/websocket.rs). */
+/** The credentials of a console socket (servers/_server_/websocket.rs). */
 export function decodeCredentials(body: unknown): Credentials {
   return readCredentials(valueIn(body, 'token'), valueIn(body, 'url'), '"token" and "url"');
 }

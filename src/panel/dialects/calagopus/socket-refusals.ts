@@ -6,7 +6,7 @@ import { messageReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket-message
 import { readRefusal } from './refusals.ts';
 
 /**
- * What the daemon responds instead of opening a socket
+ * The responses of a daemon that doesn't open a socket
  * (application/src/server/websocket/handler.rs).
  */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [

@@ -186,9 +186,9 @@ function handleStatus(handler: FrameHandler, state: string | undefined): void {
 const MAX_NOTICE_FRAME_BYTES = 1_024;
 
 /**
- * What the daemon prints about a stop in a frame with a console line; undefined if nothing. Unless
- * a stop needs an explanation, only the line about a full disk is recognized, because that line
- * precedes the stop.
+ * The daemon's notice about a stop in a frame with a console line; undefined if there is none.
+ * Unless a stop needs an explanation, only the line about a full disk is recognized, because that
+ * line precedes the stop.
  */
 function daemonNotice(frame: Buffer, isStopToExplain: boolean): DaemonNotice | 'unreadable' | undefined {
   if (frame.length > MAX_NOTICE_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;

@@ -1,4 +1,4 @@
-// Why a node refuses to stream on a console socket, by what it sends instead.
+// Classifies a node's refusal to stream on a console socket by its response.
 
 import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
@@ -6,7 +6,7 @@ import type { JwtError, UpgradeRefusal } from '../../socket-codec.ts';
 import { readPermissions } from './credentials.ts';
 import { decodeErrorBody } from './refusals.ts';
 
-/** What daemons respond instead of opening a socket. */
+/** The responses of daemons that don't open a socket. */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
   // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies
   // remove the text.

@@ -114,7 +114,7 @@ const CPU = inside('"cpu_absolute":');
 const DISK = inside('"disk_bytes":');
 const RECEIVED = inside('"network":{"rx_bytes":');
 const TRANSMITTED = inside(',"tx_bytes":');
-// What only Calagopus' daemon sends, and no sample has.
+// Fields that only Calagopus' daemon sends, and that no sample has.
 const RECEIVED_PACKETS = inside(',"rx_packets":');
 const TRANSMITTED_PACKETS = inside(',"tx_packets":');
 const CPU_LIMIT = inside('"cpu_limit_absolute":');
