@@ -12,7 +12,10 @@ export type ApiEndpoint = (typeof API_ENDPOINTS)[number] | 'schedules' | 'nodes'
 export const BAD_MESSAGE_KINDS = ['not_json', 'bad_shape', 'bad_field', 'binary', 'oversize'] as const;
 export type BadMessageKind = (typeof BAD_MESSAGE_KINDS)[number];
 
-/** Why a session had to reconnect: the `reason` label. */
+/**
+ * Why a session had to reconnect: the `reason` label. `token_expired`: an open socket no longer had
+ * a valid token, whatever happened to its renewal.
+ */
 export const RECONNECT_REASONS = [
   'closed',
   'upgrade_refused',

@@ -69,10 +69,16 @@ export function listEffects(before: MachineState, after: MachineState): readonly
  */
 function reconnectReason(before: MachineState, after: MachineState): ReconnectReason | undefined {
   if (!hasSocket(before)) return undefined;
-  if (isResting(after)) return after.reason === 'no_token' ? undefined : after.reason;
-  if (after.name === 'fetchingToken') {
-    if (before.name === 'connecting') return undefined;
-    return isLive(before) ? 'token_expired' : 'auth_refused';
-  }
+  if (isResting(after) && after.reason !== 'no_token') return after.reason;
+  if (isResting(after) || after.name === 'fetchingToken') return lossOfToken(before);
   return after.epoch === before.epoch ? undefined : 'moved';
+}
+
+/**
+ * The reason of a socket that ended because it has no valid token: only its stage matters, not
+ * whether a new token was refused or is still requested.
+ */
+function lossOfToken(before: MachineState): ReconnectReason | undefined {
+  if (before.name === 'connecting') return undefined;
+  return isLive(before) ? 'token_expired' : 'auth_refused';
 }

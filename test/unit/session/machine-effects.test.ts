@@ -80,17 +80,25 @@ describe('what is to be done', () => {
       ['abortFetch', 'closeSocket', 'count moved', 'open 2 wss://two'],
     ],
     ['when the socket fails', streaming, machineState('backingOff', silent), ['closeSocket', 'count silent']],
+    ...(['fetchingToken', 'blocked', 'backingOff'] as const).map(
+      (name): [string, MachineState, MachineState, readonly string[]] => [
+        `when its token is no longer valid, and it goes on with ${name}`,
+        streaming,
+        machineState(name, { reason: 'no_token' }),
+        ['closeSocket', 'count token_expired', ...(name === 'fetchingToken' ? ['fetchToken'] : [])],
+      ],
+    ),
     [
-      'when it fails because there was no token',
-      streaming,
-      machineState('blocked', { reason: 'no_token' }),
-      ['closeSocket'],
-    ],
-    [
-      'when a token expires',
+      'when a token expires while another is fetched',
       machineState('renewing', at(1)),
       machineState('fetchingToken'),
       ['closeSocket', 'count token_expired'],
+    ],
+    [
+      'when the address of its token is refused before it connects',
+      machineState('connecting', at(1)),
+      machineState('blocked', { reason: 'no_token' }),
+      ['closeSocket'],
     ],
     [
       'when an old token is rejected',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { CauseCode } from '../../../src/domain/problems.ts';
 import { readJwtError } from '../../../src/panel/dialects/pterodactyl/socket-refusals.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { daemonFailure, jwtFailure } from '../../../src/session/failure.ts';
@@ -26,6 +27,7 @@ class Driven {
   state: MachineState;
   now = START;
   readonly done: string[] = [];
+  readonly reconnects: string[] = [];
 
   constructor(state: MachineState) {
     this.state = state;
@@ -42,6 +44,7 @@ class Driven {
     };
     const { state: next, effects } = step(this.state, event, context);
     this.done.push(...effects.map(({ type }) => type));
+    for (const effect of effects) if (effect.type === 'countReconnect') this.reconnects.push(effect.reason);
     this.state = next;
   }
 
@@ -187,6 +190,40 @@ describe('a socket on which no stats arrive', () => {
     machine.dispatch({ type: 'authenticated', epoch: 7 }, 20);
     expect(machine.due('silence')).toBe(dueAt);
   });
+});
+
+describe('a socket whose token expires while its renewal is refused', () => {
+  const refusal = (cause: CauseCode): MachineEvent => ({
+    type: 'tokenFailed',
+    failure: { reason: 'no_token', problem: { cause, detail: '' } },
+  });
+
+  // The instants of these events differ by milliseconds, so they come in any order.
+  const events = {
+    rejects: (machine: Driven) => machine.jwtError('jwt: exp claim is invalid'),
+    refuses: (machine: Driven, cause: CauseCode) => machine.dispatch(refusal(cause)),
+    expires: (machine: Driven) => {
+      machine.now = Math.max(machine.now, START + 600_000);
+      machine.dispatch({ type: 'due' });
+    },
+  };
+  type Event = keyof typeof events;
+  const names = Object.keys(events) as Event[];
+  const orders = names.flatMap((one) =>
+    names.flatMap((two) => names.map((three) => [one, two, three]).filter((all) => new Set(all).size === 3)),
+  );
+  const causes = ['key_refused', 'no_console_permission', 'not_found', 'maintenance', 'panel_error'] as const;
+
+  it.each(causes.flatMap((cause) => orders.map((order) => ({ cause, order, which: order.join(', ') }))))(
+    'is counted once, as token_expired: $cause, $which',
+    ({ cause, order }) => {
+      const machine = streaming();
+      machine.fire('due');
+      for (const event of order) events[event](machine, cause);
+      expect(machine.done.filter((effect) => effect === 'closeSocket')).toHaveLength(1);
+      expect(machine.reconnects).toEqual(['token_expired']);
+    },
+  );
 });
 
 describe('a console permission that is taken away', () => {
