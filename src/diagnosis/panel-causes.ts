@@ -1,6 +1,6 @@
 // The causes that concern a panel as a whole, or something in front of it.
 import type { CauseCodes } from '../domain/problems.ts';
-import { DIALECT_FACTS, inWords, panelsWith } from '../panel/dialects/facts.ts';
+import { DIALECT_FACTS, joinNames, panelsWith } from '../panel/dialects/facts.ts';
 import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
 
 /**
@@ -9,7 +9,7 @@ import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
 const LISTING_PERMISSIONS = DIALECT_FACTS.filter(({ permissions }) => permissions.listing !== undefined)
   .map(
     ({ panels, permissions }) =>
-      `A key of ${inWords(panels)} needs the permission \`${permissions.listing}\`.`,
+      `A key of ${joinNames(panels)} needs the permission \`${permissions.listing}\`.`,
   )
   .join(' ');
 

@@ -3,8 +3,8 @@
 import type { CollectionMode, Expect, QuerySettings } from './server.ts';
 
 /**
- * What the server list contains: the key account's own servers, those that it sees only as an
- * admin, or all of the panel.
+ * The content of the server list: the account's own servers, servers that it sees only as an
+ * administrator, or all servers of the panel.
  */
 export const LISTING_TYPES = ['owner', 'admin', 'admin-all'] as const;
 export type ListingType = (typeof LISTING_TYPES)[number];

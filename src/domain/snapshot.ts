@@ -41,8 +41,8 @@ export type SocketState = (typeof SOCKET_STATES)[number];
 export const VALID_INTERVALS = 2.5;
 
 /**
- * What was read of a server on its own, under the names of its snapshot; from a monotonic instant
- * on, it is too old to be shown.
+ * A part of a snapshot that is read separately; from a monotonic instant on, it is too old to be
+ * shown.
  */
 type PartRead<Names extends keyof Snapshot> = Readonly<Partial<Pick<Snapshot, Names>>> & {
   readonly staleAt: number;

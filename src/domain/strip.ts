@@ -12,7 +12,7 @@ export const STRIP_STATES = ['unknown', 'running', 'changing', 'off', 'down'] as
 
 export type StripState = (typeof STRIP_STATES)[number];
 
-/** What a server did in the last two hours. */
+/** The states of a server in the last two hours. */
 export interface Strip {
   /** The worst state of each point, oldest first, by its place in `STRIP_STATES`. */
   readonly worst: readonly number[];

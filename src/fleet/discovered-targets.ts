@@ -5,7 +5,7 @@ import type { QuerySettings, ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/responses.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
-import { counted, NAMES_SHOWN } from '../text/sentences.ts';
+import { counted, listed, NAMES_SHOWN } from '../text/sentences.ts';
 import type { CompiledRules } from './discover-rules.ts';
 
 /**
@@ -87,8 +87,8 @@ export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTar
   return reasons.flatMap(([cause, servers, why]): readonly Problem[] => {
     const printedName = ({ name, uuid }: ListedServer) =>
       cause === 'same_identifier' ? `${name} (${uuid})` : name;
-    const names = servers.slice(0, NAMES_SHOWN).map(printedName);
-    const detail = `${counted(servers.length, 'server')} not monitored (${why}); first: ${names.join(', ')}`;
+    const names = listed(servers.map(printedName), NAMES_SHOWN);
+    const detail = `${counted(servers.length, 'server')} not monitored (${why}): ${names}`;
     return servers.length === 0 ? [] : [{ cause, detail }];
   });
 }

@@ -1,4 +1,4 @@
-// Carries what is known of a server's power across a restart of the exporter.
+// Carries a server's power across a restart of the exporter.
 
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept-server.ts';
 import type { Sample } from '../domain/sample.ts';

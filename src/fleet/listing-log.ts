@@ -7,7 +7,7 @@ import type { ServerTarget } from '../domain/server.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { printable } from '../text/printable.ts';
-import { NAMES_SHOWN } from '../text/sentences.ts';
+import { listed, NAMES_SHOWN } from '../text/sentences.ts';
 import { unlistedIn } from './discovered-targets.ts';
 import type { ListingState } from './listing-state.ts';
 import type { ListingWalk } from './listing-walk.ts';
@@ -57,7 +57,7 @@ export class ListingLog {
       if (!isDiscovering && before.completeAt === undefined && unlisted.length > 0)
         say(
           'warn',
-          `${unlisted.length} of ${configured.length} configured servers are not in the account's server list, so only their configured limits are known; first: ${unlisted.slice(0, NAMES_SHOWN).join(', ')}. Check their ids, or add the account to them.`,
+          `${unlisted.length} of ${configured.length} configured servers are not in the account's server list: ${listed(unlisted, NAMES_SHOWN)}. Only configured limits are known of these. Check their ids, or add the account to them.`,
         );
       return;
     }

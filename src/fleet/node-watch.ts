@@ -51,9 +51,7 @@ export class NodeWatch {
     return now < this.#staleAt ? this.#nodes : [];
   }
 
-  /**
-   * Reads the nodes with these settings from now on; undefined ends that and forgets what was read.
-   */
+  /** Reads the nodes with these settings from now on; undefined ends that and forgets the nodes. */
   configure(settings: NodesSettings | undefined): void {
     const before = this.#settings;
     const isSameKey = before?.apiKey.reveal() === settings?.apiKey.reveal();

@@ -138,7 +138,7 @@ export class PanelFleet {
   }
 
   /**
-   * Reads this list of each server with the current settings; without any, what was read is
+   * Reads this list of each server with the current settings; without any, earlier lists are
    * forgotten.
    */
   #readList(what: ListName): void {

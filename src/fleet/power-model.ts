@@ -31,7 +31,7 @@ export type Seen =
   | { readonly seen: 'gap' }
   | { readonly seen: 'time'; readonly at: number };
 
-/** A stop, with what is known of its reason. */
+/** A stop, with the facts about its reason. */
 export interface Stop extends LastStop {
   /** The number of starts seen before it. */
   readonly run: number;

@@ -160,7 +160,10 @@ export class ServerHistory {
     return { unwantedStops, strip: this.#strip.keep(now, at) };
   }
 
-  /** Restores what was kept at an instant before this one; nothing is known of the time between. */
+  /**
+   * Restores a history that was kept at an instant before this one; nothing is known of the time
+   * between.
+   */
   restore({ strip, unwantedStops = [] }: ReturnType<ServerHistory['keep']>, at: number, now: number): void {
     this.#unwanted = unwantedStops.map((stop) => restoreStop(stop, at));
     if (strip !== undefined) this.#strip.restore(strip, at, now);

@@ -13,7 +13,9 @@ export class ServerPast {
   #restore: ((history: ServerHistory) => void) | undefined;
   #hasKeptStops = false;
 
-  /** Continues with what was kept at this instant; `now` is later. Both are monotonic. */
+  /**
+   * Continues with the history that was kept at this instant; `now` is later. Both are monotonic.
+   */
   restore(server: KeptServer, at: number, now: number): void {
     if ((server.strip ?? server.unwantedStops) === undefined) return;
     this.#hasKeptStops = server.unwantedStops !== undefined;
@@ -31,7 +33,7 @@ export class ServerPast {
     return history;
   }
 
-  /** The history, with what was kept; undefined before the first sample or stop. */
+  /** The history, with the kept one; undefined before the first sample or stop. */
   get known(): ServerHistory | undefined {
     return this.#restore === undefined ? this.#history : this.written;
   }

@@ -178,8 +178,8 @@ export class ServerRecord implements ServerReading {
   }
 
   /**
-   * Continues with what was kept before a restart of the exporter; for a server of which nothing is
-   * known yet.
+   * Continues with the state from before a restart of the exporter; for a server without any data
+   * yet.
    */
   restore(server: KeptServer, clock: Pick<Clock, 'now' | 'toUnixMs'>): void {
     const now = clock.now();

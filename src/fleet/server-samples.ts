@@ -103,7 +103,7 @@ export class ServerSamples {
     this.#wasRunning = isRunning;
   }
 
-  /** How a sample relates to the newest one, and to what events have shown since. */
+  /** How a sample relates to the newest one, and to later events. */
   order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
     const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';

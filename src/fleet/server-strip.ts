@@ -97,7 +97,10 @@ export class ServerStrip {
     return { ago: Math.round(at - end * STRIP_STEP_MS), steps };
   }
 
-  /** Restores what was kept at an instant before this one; nothing is known of the time between. */
+  /**
+   * Restores a strip that was kept at an instant before this one; nothing is known of the time
+   * between.
+   */
   restore(strip: KeptStrip, at: number, now: number): void {
     this.#countTo(now);
     // The steps of the exporter before began at other instants.

@@ -154,7 +154,7 @@ export class FrameReader {
     this.#usedByFragments = 0;
   }
 
-  /** Reads what is at the beginning of the buffer; returns whether to read on. */
+  /** Reads the bytes at the beginning of the buffer; returns whether to read on. */
   #read(buffer: Buffer, size: number): boolean {
     const beginning = this.#beginning;
     const bytes = beginning === undefined ? buffer : Buffer.concat([beginning, buffer.subarray(0, size)]);

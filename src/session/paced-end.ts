@@ -20,7 +20,7 @@ export function endInTurn(connection: Duplex & Native, inTurn: InTurn): void {
     inTurn(() => close(error, done));
   };
   connection.allowHalfOpen = true;
-  // At the end of the data, ws would flush, end and wait at once instead of in turn, and mostly
+  // At the end of the data, ws would flush, end its side and wait, in the same turn and mostly
   // twice.
   connection.removeAllListeners('end');
   connection.on('end', destroy);

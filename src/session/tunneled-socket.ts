@@ -2,7 +2,7 @@
 // only for its own connections.
 import { Duplex } from 'node:stream';
 
-/** Passes the bytes of an open connection to a function, and emits only those that are pushed. */
+/** Passes the bytes of an open connection to a function, and emits only pushed bytes. */
 export class TunneledSocket extends Duplex {
   readonly #tunnel: Duplex;
 

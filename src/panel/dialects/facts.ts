@@ -87,11 +87,11 @@ export const DAEMONS = [...new Set(DIALECT_FACTS.flatMap(({ daemons }) => daemon
 
 /** The names of the panels whose dialects pass this test, as a list for a sentence. */
 export function panelsWith(isMeant: (facts: DialectFacts) => boolean): string {
-  return inWords(DIALECT_FACTS.filter(isMeant).flatMap(({ panels }) => panels));
+  return joinNames(DIALECT_FACTS.filter(isMeant).flatMap(({ panels }) => panels));
 }
 
 /** The names as `a, b and c`. */
-export function inWords(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   const [last = '', ...others] = names.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
 }
@@ -102,7 +102,7 @@ export function inWords(names: readonly string[]): string {
 export function permissionText(permissionIn: (facts: DialectFacts) => string | undefined): string {
   const usual = DIALECT_FACTS.map(permissionIn).find((name) => name !== undefined) ?? '';
   const others = DIALECT_FACTS.filter((facts) => (permissionIn(facts) ?? usual) !== usual).map(
-    (facts) => `\`${permissionIn(facts)}\` in ${inWords(facts.panels)}`,
+    (facts) => `\`${permissionIn(facts)}\` in ${joinNames(facts.panels)}`,
   );
   return others.length === 0 ? `\`${usual}\`` : `\`${usual}\` (${others.join(', ')})`;
 }

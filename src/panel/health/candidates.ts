@@ -131,7 +131,7 @@ export class Candidates {
   }
 
   /** All servers of this node, in no particular order. */
-  serversOf(node: string): readonly string[] {
+  serversOn(node: string): readonly string[] {
     const pool = this.#pools.get(node);
     return pool === undefined ? [] : [...pool.open.items, ...pool.blocked.items].map(({ server }) => server);
   }

@@ -117,7 +117,7 @@ export class LastOutcomes {
     if (streams !== known.streams) this.#rankEverywhere(known);
   }
 
-  /** The server failed because of a larger outage, so it tries last. */
+  /** The server failed because of a larger outage, so it tries after the others. */
   failedInOutage(channel: Channel, server: string, at: number): void {
     const candidate = this.#servers.get(server)?.[channel]?.candidate;
     if (candidate !== undefined) this.#candidates[channel].failed(candidate, at);
@@ -150,7 +150,7 @@ export class LastOutcomes {
 
   /** Forgets failures of this node's sockets, without a search through other nodes. */
   forgetSocketFailures(node: string): void {
-    for (const server of this.#candidates.sockets.serversOf(node))
+    for (const server of this.#candidates.sockets.serversOn(node))
       if (this.last('sockets', server)?.problem !== undefined) this.record('sockets', server, undefined);
   }
 

@@ -132,12 +132,12 @@ export class Ledger {
     const hasWorked =
       worksAt !== NEVER && (worksAt > outage.suspectedAt || tally.contradictedAt >= outage.suspectedAt);
     if (!(subject === 'panel' ? this.#isPanelCleared : isOfNobody || hasWorked)) return false;
-    if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#endOf(subject, outage, now));
+    if (subjectNode(subject) === undefined) this.#ended.set(subject, this.#makeEnd(subject, outage, now));
     this.setOutage(subject, undefined);
     return true;
   }
 
-  #endOf(subject: Subject, { problem, suspectedAt, blamedAt, trial }: Outage, now: number): Ended {
+  #makeEnd(subject: Subject, { problem, suspectedAt, blamedAt, trial }: Outage, now: number): Ended {
     // A panel that worked before and was only suspected worked all the time, so it explains no
     // failures.
     const hasWorkedBefore = this.#knownSince < suspectedAt;

@@ -138,13 +138,13 @@ export class CallLines<Job> {
   }
 
   /**
-   * The first call that may start according to `startOf`. Undefined if there is none, or if
+   * The first call that may start according to `decideStart`. Undefined if there is none, or if
    * `nextAt` is now.
    */
   next(
     now: number,
     mayStart: (call: Call) => boolean,
-    startOf: (call: Call) => Start,
+    decideStart: (call: Call) => Start,
   ): Waiting<Job> | undefined {
     this.#passTime(now);
     this.#goesOnAt = Number.POSITIVE_INFINITY;
@@ -164,7 +164,7 @@ export class CallLines<Job> {
         this.#move(first);
         continue;
       }
-      const start = startOf(first.call);
+      const start = decideStart(first.call);
       if (start.at <= now) return first;
       this.#hold(first, line, start);
     }
@@ -211,7 +211,7 @@ export class CallLines<Job> {
 
   #join(waiting: Placed<Job>): void {
     waiting.urgency = judgeUrgency(waiting.call);
-    const line = this.#lineOf(waiting.call);
+    const line = this.#findLine(waiting.call);
     waiting.line = line;
     line.calls.put(waiting, ...makeRank(waiting));
     this.#firstChanged(line);
@@ -230,7 +230,7 @@ export class CallLines<Job> {
     else this.#end(line);
   }
 
-  #lineOf(call: Call): Line<Job> {
+  #findLine(call: Call): Line<Job> {
     const node = nodeOfLine(call);
     const isRetry = this.#isRetry(call);
     const key = lineKey(call, node, isRetry);

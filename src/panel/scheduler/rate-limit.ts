@@ -261,7 +261,7 @@ export class RateLimit {
   ): Pause | undefined {
     const now = this.#clock.now();
     this.#forgetOldPauses(now);
-    const scope = this.#scopeOf(path, server, limit, now);
+    const scope = this.#pauseScope(path, server, limit, now);
     // A panel checks the account's limit first: one that refuses because of a server's has room.
     if (scope === tokenPause(server)) this.#pauses.delete('account');
     const before = this.#pauses.get(scope);
@@ -281,7 +281,7 @@ export class RateLimit {
     return isPaused ? undefined : pause;
   }
 
-  #scopeOf(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
+  #pauseScope(path: Path, server: string, limit: number | undefined, now: number): PauseScope {
     if (limit !== undefined) return isOfConsole(path, limit) ? tokenPause(server) : 'account';
     const others = (['account', ...PATHS] as const).filter((other) => other !== path);
     return others.some((other) => (this.#pauses.get(other)?.until ?? AT_ONCE) > now) ? 'account' : path;

@@ -7,7 +7,7 @@
 const BLOCK_ITEMS = 16;
 
 /** The items in blocks. */
-function* blocksOf<Item>(items: readonly Item[]): Generator<readonly Item[], void, void> {
+function* split<Item>(items: readonly Item[]): Generator<readonly Item[], void, void> {
   for (let at = 0; at < items.length; at += BLOCK_ITEMS) yield items.slice(at, at + BLOCK_ITEMS);
 }
 
@@ -17,7 +17,7 @@ export function* inBlocks<Item, Result>(
   resultOf: (item: Item, index: number) => Result,
 ): Generator<'', readonly Result[], void> {
   const results: Result[] = [];
-  for (const block of blocksOf(items)) {
+  for (const block of split(items)) {
     for (const item of block) results.push(resultOf(item, results.length));
     yield '';
   }
@@ -30,7 +30,7 @@ export function* arrayText<Item>(
   valueOf: (item: Item) => unknown,
 ): Generator<string, void, void> {
   let before = '[';
-  for (const block of blocksOf(items)) {
+  for (const block of split(items)) {
     yield before + JSON.stringify(Array.from(block, valueOf)).slice(1, -1);
     before = ',';
   }

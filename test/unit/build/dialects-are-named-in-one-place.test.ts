@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { DIALECT_FACTS, inWords } from '../../../src/panel/dialects/facts.ts';
+import { DIALECT_FACTS, joinNames } from '../../../src/panel/dialects/facts.ts';
 
 /** Where dialects are named: their own folder, and the panels that the simulator plays. */
 const OF_DIALECTS = /^(?:panel\/dialects|simulator)\//;
@@ -45,7 +45,7 @@ it.each([
   expect(naming(line)).toHaveLength(count);
 });
 
-it(`no code outside of the dialects names ${inWords(DIALECT_FACTS.map(({ name }) => name))}, or what is theirs`, () => {
+it(`no code outside of the dialects names ${joinNames(DIALECT_FACTS.map(({ name }) => name))}, or what is theirs`, () => {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
     (file) => /\.tsx?$/.test(file) && !OF_DIALECTS.test(file),
   );

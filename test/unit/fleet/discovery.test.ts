@@ -289,7 +289,7 @@ describe('more servers than max_servers', () => {
     expect(discovery.problems).toEqual([
       {
         cause: 'listing_too_long',
-        detail: '3 servers not monitored (beyond `max_servers: 2`); first: server-3, server-4, server-5',
+        detail: '3 servers not monitored (beyond `max_servers: 2`): server-3, server-4, server-5',
         since: READ_AT,
       },
     ]);
@@ -484,7 +484,7 @@ describe('servers with the same identifier', () => {
     await start();
     expect(names()).toEqual(['first', 'server-2']);
     expect(discovery.reading).toMatchObject({ servers: 2, ambiguous: 1 });
-    const detail = `1 server not monitored (another UUID begins with the same 8 characters); first: second (${uuidOf(1).slice(0, -1)}b)`;
+    const detail = `1 server not monitored (another UUID begins with the same 8 characters): second (${uuidOf(1).slice(0, -1)}b)`;
     expect(discovery.problems).toEqual([{ cause: 'same_identifier', detail, since: READ_AT }]);
     await clock.advance(30 * MINUTE);
     expect(linesOf('warn')).toEqual([expect.stringContaining(`duplicate server identifiers: ${detail}`)]);
@@ -511,7 +511,7 @@ describe('a server list that only adds data to configured servers', () => {
     await clock.advance(30 * MINUTE);
     expect(found.at(-1)?.[1]).toEqual(configured[1]);
     expect(linesOf('warn')).toEqual([
-      "panel main: 1 of 2 configured servers are not in the account's server list, so only their configured limits are known; first: unlisted. Check their ids, or add the account to them.",
+      "panel main: 1 of 2 configured servers are not in the account's server list: unlisted. Only configured limits are known of these. Check their ids, or add the account to them.",
     ]);
   });
 

@@ -4,7 +4,7 @@ import {
   DAEMONS,
   DIALECT_FACTS,
   DIALECT_NAMES,
-  inWords,
+  joinNames,
   panelsWith,
   permissionText,
 } from '../../../../src/panel/dialects/facts.ts';
@@ -15,14 +15,14 @@ it.each<[readonly string[], string]>([
   [['a', 'b'], 'a and b'],
   [['a', 'b', 'c'], 'a, b and c'],
 ])('the names %j are %s', (names, text) => {
-  expect(inWords(names)).toBe(text);
+  expect(joinNames(names)).toBe(text);
 });
 
 it('each dialect and each panel has one name', () => {
   expect(DIALECT_NAMES).toEqual([...new Set(DIALECT_NAMES)]);
   const panels = DIALECT_FACTS.flatMap((facts) => facts.panels);
   expect(panels).toEqual([...new Set(panels)]);
-  expect(panelsWith(() => true)).toBe(inWords(panels));
+  expect(panelsWith(() => true)).toBe(joinNames(panels));
   expect(panelsWith(({ name }) => name === 'calagopus')).toBe('Calagopus');
 });
 

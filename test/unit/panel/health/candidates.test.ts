@@ -226,7 +226,7 @@ describe('a trial', () => {
   it('is none of a server that is gone, or of a node that has none', () => {
     const candidates = candidatesOf('resources', [], A);
     for (const server of A) candidates.drop(server);
-    expect([[...candidates.ofNode('a')], [...candidates.ofAll()], candidates.serversOf('a')]).toEqual([
+    expect([[...candidates.ofNode('a')], [...candidates.ofAll()], candidates.serversOn('a')]).toEqual([
       [],
       [],
       [],
@@ -235,7 +235,7 @@ describe('a trial', () => {
 
   it('is one of all servers of its node, blocked ones among them', () => {
     const candidates = candidatesOf('resources', failing('resources', 'a1 a2', 'suspended'), [...A, ...B]);
-    expect([candidates.serversOf('a').toSorted(), candidates.serversOf('c')]).toEqual([A, []]);
+    expect([candidates.serversOn('a').toSorted(), candidates.serversOn('c')]).toEqual([A, []]);
   });
 
   it('is none of a node that is forgotten with its last server: another lot is drawn when it is back', () => {

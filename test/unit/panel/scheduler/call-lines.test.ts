@@ -32,11 +32,15 @@ function linesOf(...calls: readonly Call[]): CallLines<string> {
 /** Takes out whatever may start now; returns the servers in that order. */
 function started(
   lines: CallLines<string>,
-  startOf: (one: Call) => Start = startsNow,
+  decideStart: (one: Call) => Start = startsNow,
   now = NOW,
 ): readonly string[] {
   const servers: string[] = [];
-  for (let next = lines.next(now, all, startOf); next !== undefined; next = lines.next(now, all, startOf)) {
+  for (
+    let next = lines.next(now, all, decideStart);
+    next !== undefined;
+    next = lines.next(now, all, decideStart)
+  ) {
     servers.push(next.call.server);
     lines.delete(next.id);
   }
@@ -72,14 +76,14 @@ describe('the next call', () => {
   it('is none while the first may not start for want of a place', () => {
     const lines = linesOf(call('a1', 0));
     let asked = 0;
-    const startOf = () => {
+    const decideStart = () => {
       asked += 1;
       return FREE;
     };
-    expect(lines.next(NOW, () => false, startOf)).toBeUndefined();
+    expect(lines.next(NOW, () => false, decideStart)).toBeUndefined();
     expect(asked).toBe(0);
     lines.add('canary', call('a2', 9, { tries: () => 'panel' }), '');
-    expect(lines.next(NOW, isCanary, startOf)?.id).toBe('canary');
+    expect(lines.next(NOW, isCanary, decideStart)?.id).toBe('canary');
   });
 
   it('is none that was taken out, and the same again while it isn’t', () => {
@@ -108,15 +112,15 @@ describe('what is held', () => {
     const lines = linesOf(call('a1', 0), call('b1', 1), call('c1', 2, { path: 'backups' }));
     const until: Readonly<Record<string, number>> = { a1: NOW + 30, b1: NOW + 10, c1: NOW + 20 };
     const gates = { a1: 'server', b1: 'node', c1: 'gate lists' } as const;
-    const startOf = ({ server }: Call) => held(until[server] ?? 0, gates[server as keyof typeof gates]);
+    const decideStart = ({ server }: Call) => held(until[server] ?? 0, gates[server as keyof typeof gates]);
     for (const [server, at] of [
       ['b1', 10],
       ['c1', 20],
       ['a1', 30],
     ] as const) {
-      expect(lines.next(NOW + at - 1, all, startOf)).toBeUndefined();
+      expect(lines.next(NOW + at - 1, all, decideStart)).toBeUndefined();
       expect(lines.nextAt).toBe(NOW + at);
-      expect(started(lines, startOf, NOW + at)).toEqual([server]);
+      expect(started(lines, decideStart, NOW + at)).toEqual([server]);
     }
     expect(lines.nextAt).toBe(NEVER);
   });
@@ -129,11 +133,11 @@ describe('what is held', () => {
     );
     const asked: string[] = [];
     let isOpen = false;
-    const startOf = (one: Call) => {
+    const decideStart = (one: Call) => {
       asked.push(one.server);
       return isOpen ? FREE : held(NEVER, one.path === 'listing' ? 'gate panel' : 'node');
     };
-    const next = () => lines.next(NOW, all, startOf)?.call.server;
+    const next = () => lines.next(NOW, all, decideStart)?.call.server;
     expect([next(), next(), lines.nextAt]).toEqual([undefined, undefined, NEVER]);
     expect(asked).toEqual(['a1', 'b1', 'listing']);
     isOpen = true;
@@ -184,12 +188,12 @@ describe('what is held', () => {
   it('moves to another line when its node becomes known', () => {
     let node: string | undefined;
     const lines = linesOf(call('a1', 0, { node: () => node }));
-    const startOf = (one: Call) => (one.node() === undefined ? held(NEVER, 'node') : FREE);
-    expect(started(lines, startOf)).toEqual([]);
+    const decideStart = (one: Call) => (one.node() === undefined ? held(NEVER, 'node') : FREE);
+    expect(started(lines, decideStart)).toEqual([]);
     node = 'a';
     lines.serverChanged('a1');
     lines.serverChanged('nobody');
-    expect(started(lines, startOf)).toEqual(['a1']);
+    expect(started(lines, decideStart)).toEqual(['a1']);
   });
 });
 
@@ -214,8 +218,8 @@ describe('what nothing but the rate holds', () => {
     ['server', 1],
   ])('counts no call that is held at %s, unless that is the rate', (gate, backlog) => {
     const lines = linesOf(connect('a1'), call('b1', 1, { path: 'backups' }));
-    const startOf = ({ path }: Call) => (path === 'backups' ? FREE : held(NOW + 5, gate));
-    lines.next(NOW, all, startOf);
+    const decideStart = ({ path }: Call) => (path === 'backups' ? FREE : held(NOW + 5, gate));
+    lines.next(NOW, all, decideStart);
     expect(counts(lines)).toEqual({ backlog, connects: backlog - 1 });
     lines.next(NOW + 5, all, startsNow);
     expect(counts(lines)).toEqual({ backlog: 2, connects: 1 });
@@ -272,7 +276,7 @@ class Model {
   }
 
   /** All lines at one gate are held alike, all calls of a line at their node, and one call at its server. */
-  readonly startOf = (one: Call): Start => {
+  readonly decideStart = (one: Call): Start => {
     const node = one.path === 'backups' || one.path === 'listing' ? undefined : one.node();
     const kind = one.tries() !== undefined ? 'tries' : one.isRetry?.() === true ? 'retries' : '';
     const holds: readonly (readonly [number | undefined, Start['gate']])[] = [
@@ -299,12 +303,12 @@ class Model {
       ([, one], [, other]) =>
         urgency(one) - urgency(other) || one.call.deadline - other.call.deadline || one.order - other.order,
     );
-    const [id, first] = sorted.find(([, { call: one }]) => this.startOf(one).at <= this.now) ?? [];
+    const [id, first] = sorted.find(([, { call: one }]) => this.decideStart(one).at <= this.now) ?? [];
     return first === undefined || this.hasPlace || isCanary(first.call) ? id : undefined;
   }
 
   get next(): Waiting<string> | undefined {
-    return this.lines.next(this.now, (one) => this.hasPlace || isCanary(one), this.startOf);
+    return this.lines.next(this.now, (one) => this.hasPlace || isCanary(one), this.decideStart);
   }
 
   delete(id: string): void {
@@ -455,7 +459,7 @@ it('what is held longer than the time that passes is found by time alone', () =>
           until.set(server, at > NOW ? held(at, gate) : FREE);
           lines.add(server, call(server, deadline, { node: () => server }), server);
         }
-        const startOf =
+        const decideStart =
           (now: number) =>
           ({ server }: Call) => {
             const start = until.get(server) ?? FREE;
@@ -464,7 +468,7 @@ it('what is held longer than the time that passes is found by time alone', () =>
         const seen = new Map<string, number>();
         let now = NOW;
         for (let looks = 0; Number.isFinite(now) && looks < 100; looks += 1) {
-          for (const server of started(lines, startOf(now), now)) seen.set(server, now);
+          for (const server of started(lines, decideStart(now), now)) seen.set(server, now);
           now = lines.nextAt;
         }
         for (const [server, { at }] of until)
@@ -487,12 +491,12 @@ describe('the rules asked for one start', () => {
       }
       let asked = 0;
       // Every second node has an outage.
-      const startOf = (one: Call) => {
+      const decideStart = (one: Call) => {
         asked += 1;
         return Number(one.node()?.slice(1)) % 2 === 0 ? held(NEVER, 'node') : FREE;
       };
       const begin = () => {
-        const next = lines.next(NOW, all, startOf);
+        const next = lines.next(NOW, all, decideStart);
         if (next !== undefined) lines.delete(next.id);
       };
       for (let first = 0; first < 20; first += 1) begin();
