@@ -12,7 +12,7 @@ import { PowerProgress } from './power-progress.ts';
 import type { Screen } from './screen.ts';
 
 /**
- * What a run does, in this order: recent lines, a power action, commands; it ends `for`
+ * The actions of a run, in this order: recent lines, a power action, commands; it ends `for`
  * milliseconds after connecting, finished or not.
  */
 export interface ConsolePlan {

@@ -6,7 +6,7 @@ import type { CauseCode, CauseCodes, Scope } from '../domain/problems.ts';
  */
 export type Severity = 'fact' | 'warning' | 'error';
 
-/** What is known about a cause, independent of where it occurs. */
+/** The facts about a cause, independent of where it occurs. */
 export interface Cause {
   readonly code: CauseCode;
   readonly scope: Scope;

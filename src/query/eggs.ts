@@ -98,7 +98,7 @@ function splitName(name: string): readonly string[] {
   return plain.match(/[a-z\d]+/g) ?? [];
 }
 
-/** The name of a game without what eggs add to it. */
+/** The name of a game without the additions of eggs. */
 function plainName(name: string): string {
   const words = splitName(name).filter((word) => !/^(?:dedicated|servers?|proton|wine)$/.test(word));
   return words.join('');

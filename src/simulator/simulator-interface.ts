@@ -74,7 +74,7 @@ export interface Simulator {
   readonly apiKey: string;
   /** Live: states and usage are always current. */
   readonly servers: readonly ServerInfo[];
-  /** What clients did. */
+  /** The actions of clients. */
   readonly record: Recorder;
 
   server(ref: string): ServerInfo;

@@ -7,7 +7,7 @@ import { ConsoleConnection, type ConsoleHost } from './connection.ts';
 import { PANEL_BEHAVIORS } from './panel-behavior.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 
-/** What an upgrade needs in addition to a console socket. */
+/** The part of a node that an upgrade uses in addition to a console socket. */
 export interface UpgradeHost extends ConsoleHost {
   readonly webSockets: WebSocketServer;
   /** The only `Origin` that may open a socket for a client that reached the node at `host:port`. */

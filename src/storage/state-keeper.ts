@@ -53,7 +53,7 @@ export class StateKeeper {
   readonly #options: KeeperOptions;
   readonly #file: string;
   readonly #lock: ProcessLock;
-  /** What was kept of servers that haven't been found again, by panel and short id. */
+  /** The kept state of servers that haven't been found again, by panel and short id. */
   readonly #kept = new Map<string, KeptServer>();
   #source: KeptSource | undefined;
   #writes: Repeat | undefined;
@@ -76,7 +76,7 @@ export class StateKeeper {
     return keeper;
   }
 
-  /** What was kept of a server; only once, because it ages. */
+  /** Takes the kept state of a server; only once, because it ages. */
   take(target: ServerTarget): KeptServer | undefined {
     const key = stateKey(target);
     const kept = this.#kept.get(key);

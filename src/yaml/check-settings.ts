@@ -17,7 +17,7 @@ import type { Environment } from './variables.ts';
  */
 const MAX_PROBLEMS = 100;
 
-/** What is expected of a file's text. */
+/** The expectations of a file's text. */
 interface Expected<Settings> {
   /** Its name in the issues. */
   readonly file: string;

@@ -23,7 +23,7 @@ export function customIssue(message: string, at: SettingProblem['at'] = 'value')
 }
 
 interface ScalarOptions<T> {
-  /** What the file could contain. */
+  /** A value that the file could contain. */
   readonly example?: string;
   /** A more precise message than what was expected, if there is one. */
   readonly problem?: (text: string) => string | undefined;
@@ -60,11 +60,11 @@ export const NOT_READ: ReadFile = () => Promise.resolve(undefined);
 
 interface FileOptions {
   readonly kind: FileKind;
-  /** What the file should contain, as the end of "expected …". */
+  /** The expected content of the file, as the end of "expected …". */
   readonly expected?: string;
-  /** What is wrong with the file's name, if it can't be read. */
+  /** The problem with the file's name, if the file can't be read. */
   readonly nameProblem?: (name: string) => string | undefined;
-  /** What is wrong with its content; follows the file's name. */
+  /** The problem with its content; follows the file's name. */
   readonly problem: (content: string) => string | undefined;
 }
 

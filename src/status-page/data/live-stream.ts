@@ -13,7 +13,7 @@ export class LiveStream {
   readonly #viewers: Viewers;
   /** Reads the fleet every second; present while there are viewers. */
   #looks: Repeat | undefined;
-  /** What the viewers were sent last; present while there are viewers. */
+  /** The last state that the viewers were sent; present while there are viewers. */
   #picture: Picture | undefined;
   /** The event `full` of that picture, once a viewer needs it. */
   #fullEvent: Promise<RenderedBody> | undefined;
