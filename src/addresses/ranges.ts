@@ -3,31 +3,62 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { unbracketed } from './hosts.ts';
 
+/** More than the nodes of any panel have; when there are more, all are forgotten. */
+const MAX_KNOWN = 1_000;
+
+/**
+ * Ranges of IP addresses, such as `127.0.0.0/8`. They remember addresses: looking at a list makes
+ * two objects outside the heap, and the collector frees those of thousands of connects at once.
+ */
+class Ranges {
+  readonly #list = new BlockList();
+  readonly #known = new Map<string, boolean>();
+
+  constructor(...ranges: readonly string[]) {
+    for (const range of ranges) {
+      const [network = '', bits] = range.split('/');
+      this.#list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
+    }
+  }
+
+  /** Is it one of these addresses, also as IPv4 mapped to IPv6? False for a name. */
+  has(address: string): boolean {
+    if (isIP(address) === 0) return false;
+    let isHere = this.#known.get(address);
+    if (isHere === undefined) {
+      isHere = this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+      if (this.#known.size === MAX_KNOWN) this.#known.clear();
+      this.#known.set(address, isHere);
+    }
+    return isHere;
+  }
+}
+
 const LOOPBACK_RANGES = ['127.0.0.0/8', '::1/128'] as const;
-const LOOPBACK = addresses(...LOOPBACK_RANGES);
+const LOOPBACK = new Ranges(...LOOPBACK_RANGES);
 
 /** The names of this machine (RFC 6761). */
 const LOOPBACK_NAME = /^(?:.*\.)?localhost\.?$/i;
 
 /** Addresses that stand for all addresses of a machine. */
 const UNSPECIFIED_RANGES = ['0.0.0.0/8', '::/128'] as const;
-const UNSPECIFIED = addresses(...UNSPECIFIED_RANGES);
+const UNSPECIFIED = new Ranges(...UNSPECIFIED_RANGES);
 
 /** Addresses that are valid only within one network segment. */
 const LINK_LOCAL_RANGES = ['169.254.0.0/16', 'fe80::/10'] as const;
-const LINK_LOCAL = addresses(...LINK_LOCAL_RANGES);
+const LINK_LOCAL = new Ranges(...LINK_LOCAL_RANGES);
 
-const LOCAL = addresses(...LOOPBACK_RANGES, ...UNSPECIFIED_RANGES, ...LINK_LOCAL_RANGES);
+const LOCAL = new Ranges(...LOOPBACK_RANGES, ...UNSPECIFIED_RANGES, ...LINK_LOCAL_RANGES);
 
-const PRIVATE = addresses('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+const PRIVATE = new Ranges('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
 
 /** Names without a domain, and domains that exist only within a network. */
 const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
 
 /** Addresses at which many machines listen, or none. */
-const MANY = addresses('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
+const MANY = new Ranges('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
 
-const METADATA = addresses(
+const METADATA = new Ranges(
   // AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; neighboring addresses are
   // AWS's DNS, time and NitroTPM.
   '169.254.169.0/24',
@@ -71,7 +102,7 @@ const TAIL = /(.{8})$/;
  * the machine?
  */
 export function isMetadataAddress(address: string): boolean {
-  return embeddedForms(address, [...EMBEDDINGS, TAIL]).some((form) => contains(METADATA, form));
+  return embeddedForms(address, [...EMBEDDINGS, TAIL]).some((form) => METADATA.has(form));
 }
 
 /**
@@ -80,18 +111,18 @@ export function isMetadataAddress(address: string): boolean {
  */
 export function isLocalHost(host: string): boolean {
   const bare = unbracketed(host);
-  const isLocal = embeddedForms(bare, EMBEDDINGS).some((form) => contains(LOCAL, form));
+  const isLocal = embeddedForms(bare, EMBEDDINGS).some((form) => LOCAL.has(form));
   return isLocal || LOOPBACK_NAME.test(bare);
 }
 
 /** Is the host an address that stands for all addresses of a machine? */
 export function isUnspecified(host: string): boolean {
-  return contains(UNSPECIFIED, host);
+  return UNSPECIFIED.has(host);
 }
 
 /** Is the host an address that is valid only within one network segment? */
 export function isLinkLocal(host: string): boolean {
-  return contains(LINK_LOCAL, host);
+  return LINK_LOCAL.has(host);
 }
 
 /**
@@ -99,35 +130,20 @@ export function isLinkLocal(host: string): boolean {
  */
 export function isPrivateHost(host: string): boolean {
   const bare = unbracketed(host);
-  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : contains(PRIVATE, bare));
+  return isLocalHost(host) || (isIP(bare) === 0 ? PRIVATE_NAME.test(bare) : PRIVATE.has(bare));
 }
 
 /** Is the host (a name, or an address, in brackets as in a URL) this machine, and nothing else? */
 export function isLoopback(host: string): boolean {
   const bare = unbracketed(host);
-  return contains(LOOPBACK, bare) || LOOPBACK_NAME.test(bare);
+  return LOOPBACK.has(bare) || LOOPBACK_NAME.test(bare);
 }
 
 /**
  * Is the IP address a multicast, broadcast or reserved one, at which many machines listen, or none?
  */
 export function isManyAddress(address: string): boolean {
-  return contains(MANY, address);
-}
-
-/** The addresses in these ranges, such as `127.0.0.0/8`. */
-export function addresses(...ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [network = '', bits] = range.split('/');
-    list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
-  }
-  return list;
-}
-
-/** Is it one of these addresses, also as IPv4 mapped to IPv6? False for a name. */
-export function contains(list: BlockList, address: string): boolean {
-  return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return MANY.has(address);
 }
 
 /** The address and each IPv4 address that it embeds. */

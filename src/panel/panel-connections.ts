@@ -1,5 +1,6 @@
 /** The connections to a panel, over which it is sent GET requests. */
 import type { LookupFunction } from 'node:net';
+import { StringDecoder } from 'node:string_decoder';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
@@ -150,6 +151,9 @@ export interface Reply {
 /** The most that is read of an error page. */
 const MAX_ERROR_BYTES = 65_536;
 
+/** Some programs write it before a text; it isn't part of it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
 async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSignal): Promise<Reply> {
   const { origin, path, headers } = request;
   const response = await dispatcher.request({ origin, path, method: 'GET', headers, signal });
@@ -172,19 +176,22 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
       reset: header('x-ratelimit-reset'),
       date: header('date'),
     },
-    text: texts.join(''),
+    text: texts.join('').replace(BYTE_ORDER_MARK, ''),
   };
 }
 
-/** Decodes the body as it arrives: all of it at once would block the event loop. */
+/**
+ * Decodes the body as it arrives: all of it at once would block the event loop. A `TextDecoder`
+ * would be another object outside the heap for each call, which the collector frees all at once.
+ */
 async function readInto(texts: string[], body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
-  const decoder = new TextDecoder();
+  const decoder = new StringDecoder();
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    texts.push(decoder.decode(chunk, { stream: true }));
+    texts.push(decoder.write(chunk));
     if (length > maxBytes)
       throw new CodedError(OWN_CODES.oversize, `the response is longer than ${maxBytes} bytes`);
   }
-  texts.push(decoder.decode());
+  texts.push(decoder.end());
 }

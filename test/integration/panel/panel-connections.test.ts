@@ -52,6 +52,14 @@ describe('a response', () => {
     });
   });
 
+  it('is decoded wherever it is divided, without a byte order mark', async () => {
+    respond = (_, response) => {
+      for (const byte of Buffer.from('\uFEFF{"ä": "€ 😀"}')) response.write(Buffer.of(byte));
+      response.end();
+    };
+    expect((await exchange()).text).toBe('{"ä": "€ 😀"}');
+  });
+
   it('that redirects is not followed', async () => {
     respond = (_, response) => response.writeHead(302, { location: 'https://elsewhere.example' }).end();
     expect(await exchange()).toMatchObject({ status: 302, location: 'https://elsewhere.example' });
