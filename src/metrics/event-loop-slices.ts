@@ -15,11 +15,11 @@ const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 /**
  * While other work keeps the event loop busy, as when all sockets reconnect, a scrape takes up to
  * eight times as much time as that work, as long as a turn of the loop with both takes at most
- * 25 ms. It may take 10 ms in any turn, because otherwise it would get less the busier the loop is.
+ * 20 ms. It may take 10 ms in any turn, because otherwise it would get less the busier the loop is.
  * A collection of garbage may add 20 ms to a turn.
  */
 const SCRAPE_SHARE = 8;
-const LONGEST_TURN_MS = 25;
+const LONGEST_TURN_MS = 20;
 const LARGE_SLICE_MS = 10;
 
 /**

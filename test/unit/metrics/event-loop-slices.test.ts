@@ -45,7 +45,7 @@ test.each<[WalkKind, number]>([
 
 test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
   ['a scrape takes eight times as long as other work took', 'scrape', 2, 16],
-  ['a scrape and other work take 25 ms together', 'scrape', 10, 15],
+  ['a scrape and other work take 20 ms together', 'scrape', 6, 14],
   ['a scrape takes 10 ms after a longer turn', 'scrape', 80, 10],
   ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
   ['a view takes 2 ms, whatever else works', 'view', 80, 2],
