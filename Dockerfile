@@ -6,7 +6,7 @@ FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json rolldown.config.ts ./
+COPY tsconfig.json ./
 COPY scripts/build scripts/build
 COPY scripts/write-revision.mjs scripts/
 COPY src src

@@ -12,7 +12,7 @@ const EVERYTHING = 'everything';
 const FACTS = 'panel/dialects/facts.ts';
 
 /**
- * The only definition of the architecture: the lint rules (`.oxlintrc.layers.json`) and the table in CONTRIBUTING.md are
+ * The only definition of the architecture: the lint rules (`scripts/layers.oxlintrc.json`) and the table in CONTRIBUTING.md are
  * generated from it. A folder that isn't listed can't be imported from any other.
  */
 export const LAYERS: readonly Layer[] = [
@@ -153,7 +153,7 @@ export function mayImport(from: Layer, to: Layer): boolean {
   return from.mayImport.includes(EVERYTHING) || from.mayImport.includes(to.path);
 }
 
-/** The text of `.oxlintrc.layers.json`, which `.oxlintrc.json` extends. */
+/** The text of `scripts/layers.oxlintrc.json`, which `.oxlintrc.json` extends. */
 export function renderLintRules(): string {
   const restricted = LAYERS.filter((layer) => LAYERS.some((other) => !mayImport(layer, other)));
   const overrides = restricted.map((layer) => ({

@@ -21,7 +21,7 @@ export async function rejected(
   const folder = await mkdtemp(join(tmpdir(), 'linted-'));
   try {
     await Promise.all(
-      ['.oxlintrc.json', '.oxlintrc.layers.json'].map((file) => cp(file, join(folder, file))),
+      ['.oxlintrc.json', 'scripts/layers.oxlintrc.json'].map((file) => cp(file, join(folder, file))),
     );
     for (const [file, lines] of files) {
       await mkdir(dirname(join(folder, file)), { recursive: true });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { QUERY_PACKAGES } from '../../../rolldown.config.ts';
+import { QUERY_PACKAGES } from '../../../scripts/build/rolldown.config.ts';
 import { thirdParty } from '../../../scripts/build/third-party.ts';
 
 const sourceOf = (file: string) => fileURLToPath(new URL(`../../../src/query/${file}`, import.meta.url));

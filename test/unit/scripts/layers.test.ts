@@ -4,7 +4,7 @@ import { LAYERS, renderLayerTable, renderLintRules } from '../../../scripts/laye
 import { expectFile, expectSection } from '../../support/generated.ts';
 
 it('the lint rules are generated from the table of layers', () => {
-  expectFile('.oxlintrc.layers.json', renderLintRules());
+  expectFile('scripts/layers.oxlintrc.json', renderLintRules());
 });
 
 it('the table in CONTRIBUTING.md is generated from the table of layers', () => {

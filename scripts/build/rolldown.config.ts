@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
-import { offeredProtocols } from './scripts/build/offered-protocols.ts';
-import { pageFiles } from './scripts/build/page-files.ts';
-import { thirdParty } from './scripts/build/third-party.ts';
+import { offeredProtocols } from './offered-protocols.ts';
+import { pageFiles } from './page-files.ts';
+import { thirdParty } from './third-party.ts';
 
-/** Packages that gamedig imports and no query reaches; scripts/build/left-out.ts has the reasons. */
+/** Packages that gamedig imports and no query reaches; left-out.ts has the reasons. */
 const LEFT_OUT = ['got', 'seek-bzip', 'telnet-client'];
-const LEFT_OUT_FILE = fileURLToPath(new URL('scripts/build/left-out.ts', import.meta.url));
+const LEFT_OUT_FILE = fileURLToPath(new URL('left-out.ts', import.meta.url));
 
 /** What the build makes of the packages that the query client takes in. */
 export const QUERY_PACKAGES = {
