@@ -6,7 +6,7 @@ import { handleEarlySignals } from './commands/signals.ts';
 const NEEDED = '20.19';
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-// Older versions fail while the program is loaded, with errors that don't show why.
+// Older versions fail while they load the program, with errors that don't mention the version.
 if (major < 20 || (major === 20 && minor < 19)) {
   console.error(
     `error: gameserver-exporter needs Node.js ${NEEDED} or newer, this is ${process.versions.node}`,

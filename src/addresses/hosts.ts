@@ -16,14 +16,14 @@ const MAX_HOST = 253;
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST_NAME = new RegExp(String.raw`^(?:${LABEL}\.)*${LABEL}$`, 'i');
 
-/** Resolvers read a name whose last label is a number as an IPv4 address in an old notation. */
+/** A name whose last label is a number: resolvers read it as an IPv4 address in an old notation. */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
 const PARTS = /^(\[[^\]]*\]|[^:]*)(?::(\d{1,5}))?$/;
 
 /**
- * Parses `host`, `host:port` and `:port` (then the host is empty), with IPv6 in brackets; undefined
- * for any other text.
+ * Parses `host`, `host:port` and `:port` (with an empty host), with IPv6 in brackets; undefined for
+ * any other text.
  */
 export function parseEndpoint(text: string): Endpoint | undefined {
   const [, host = '', digits] = PARTS.exec(text) ?? [];

@@ -9,7 +9,7 @@ import { bounded, untilAborted } from '../domain/waits.ts';
 
 export type Addresses = readonly LookupAddress[];
 
-/** Looks up a name with the system's resolver. A lookup that has begun can't be ended. */
+/** Looks up a name with the system's resolver. A lookup can't be canceled. */
 export type LookUp = (name: string) => Promise<Addresses>;
 
 /**
@@ -21,15 +21,16 @@ export type ResolveName = (name: string, signal: AbortSignal) => Promise<Address
 export type NameLookups = ReturnType<typeof systemNames>;
 
 /**
- * Uses the system's resolver, and keeps its order. Like Node's own connections, it asks only for
+ * The system's resolver, in its order of addresses. Like Node's own connections, it asks only for
  * usable address families.
  */
 const systemLookUp: LookUp = (name) => dns.promises.lookup(name, { all: true, hints: dns.ADDRCONFIG });
 
 /**
  * The lookups of this process. Each occupies a thread, for many seconds if the name server doesn't
- * respond, and Node.js uses half of its threads for them. Therefore a panel has at most two at
- * once, or one if two are half of the threads, and callers that need the same name share one.
+ * respond, and Node.js uses at most half of its threads for them. Therefore each panel has at most
+ * two lookups at once (one if two are half of the threads), and callers that need the same name
+ * share one.
  */
 export function systemNames(lookUp: LookUp = systemLookUp) {
   const perPanel = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) > 4 ? 2 : 1;
@@ -60,8 +61,8 @@ export function systemNames(lookUp: LookUp = systemLookUp) {
 }
 
 /**
- * The addresses of a name are used again for this long, in milliseconds: after a fault, all servers
- * of a node connect at once, and to look the name up takes longer than most of a connect.
+ * How long the addresses of a name are reused, in milliseconds: after a fault, all servers of a
+ * node connect at once, and a lookup takes longer than the rest of a connect.
  */
 const KEPT_MS = 1_000;
 
@@ -73,7 +74,7 @@ export function nodeLookup(
   resolve: ResolveName,
   { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
 ): LookupFunction {
-  /** Lookups under way, and those that found something, in the order of their beginnings. */
+  /** Pending and successful lookups, oldest first. */
   const lookups = new Map<string, { readonly addresses: Promise<Addresses>; keptUntil: number }>();
   const dropOld = () => {
     for (const [name, { keptUntil }] of lookups) {
@@ -106,7 +107,7 @@ export function nodeLookup(
       else if (options.all === true) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     };
-    // What a callback throws is not a failed lookup.
+    // An exception in a callback is not a failed lookup.
     find(hostname).then(
       (addresses) => process.nextTick(found, addresses),
       (error: Error) => process.nextTick(callback, error, []),

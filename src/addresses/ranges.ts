@@ -3,12 +3,13 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { unbracketed } from './hosts.ts';
 
-/** More than the nodes of any panel have; when there are more, all are forgotten. */
+/** More addresses than any panel's nodes have. When the limit is reached, all are forgotten. */
 const MAX_KNOWN = 1_000;
 
 /**
- * Ranges of IP addresses, such as `127.0.0.0/8`. They remember addresses: looking at a list makes
- * two objects outside the heap, and the collector frees those of thousands of connects at once.
+ * Ranges of IP addresses, such as `127.0.0.0/8`. Results are cached: a lookup in Node's BlockList
+ * makes two objects outside the heap, and the collector frees those of thousands of connects at
+ * once.
  */
 class Ranges {
   readonly #list = new BlockList();
@@ -91,15 +92,15 @@ const EMBEDDINGS = [
 ];
 
 /**
- * A network may translate IPv4 with its own prefix, and such an address ends with the IPv4 address.
- * Metadata services are looked for there, but nothing else, because many IPv6 addresses end like an
+ * A network may translate IPv4 with its own prefix; such an address ends with the IPv4 address.
+ * Only metadata services are searched for in this form, because many IPv6 addresses end like an
  * unspecified one.
  */
 const TAIL = /(.{8})$/;
 
 /**
- * Is the IP address, in any form, one of a cloud's metadata service, which hands out credentials of
- * the machine?
+ * Is the IP address, in any form, one of a cloud's metadata service, which gives out the machine's
+ * credentials?
  */
 export function isMetadataAddress(address: string): boolean {
   return embeddedForms(address, [...EMBEDDINGS, TAIL]).some((form) => METADATA.has(form));

@@ -1,12 +1,9 @@
 // A cache with one value for all addresses of one scheme, host and port.
 
-/**
- * Only the plainest form, so that whatever reads the address finds the same host, and a path behind
- * it.
- */
+/** Only the plainest form of a URL, in which every parser finds the same host. */
 const SITE = /^wss?:\/\/[a-z0-9.-]+(?::\d{1,5})?\/(?=[\w./-]*$)/;
 
-/** More than any panel has; when there are more, the cache is emptied. */
+/** More sites than any panel has. When the limit is reached, the cache is emptied. */
 const MAX_SITES = 1_000;
 
 /**

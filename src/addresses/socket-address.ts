@@ -1,4 +1,4 @@
-// The addresses to which a panel may direct a socket.
+// Decides to which addresses a panel may direct a socket.
 
 import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
@@ -58,9 +58,9 @@ function hostProblem(
 }
 
 /**
- * Resolves the names of a panel's nodes, except to forbidden addresses: `node.example.com` could
- * lead a hostile panel to 169.254.169.254. Names in `socket_hosts` may lead anywhere, and the nodes
- * of a panel on this machine to local addresses.
+ * Resolves the names of a panel's nodes, and rejects forbidden addresses: `node.example.com` of a
+ * hostile panel could resolve to 169.254.169.254. Names in `socket_hosts` may have any address, and
+ * nodes of a panel on this machine may have local ones.
  */
 export function guardedNames(
   { panelUrl, socketHosts }: Pick<SocketPolicy, 'panelUrl' | 'socketHosts'>,

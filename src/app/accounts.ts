@@ -7,14 +7,14 @@ import { Account } from '../panel/account.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 
 /**
- * The calls of an unused key count for a minute. Accounts are kept longer only for keys that are
+ * A minute would be enough for the calls of an unused key. An hour also covers keys that are
  * rotated back.
  */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 export class Accounts {
   readonly #clock: Clock;
-  /** By a hash of address and key, because a key that was rotated mustn't stay in memory. */
+  /** Keyed by a hash of address and key, because a rotated key mustn't stay in memory. */
   readonly #accounts = new Map<string, { readonly account: Account; usedAt: number }>();
 
   constructor(clock: Clock) {
@@ -37,7 +37,7 @@ export class Accounts {
     return account;
   }
 
-  /** These are in use; others are forgotten an hour after their last use. */
+  /** Keeps these accounts; others are forgotten an hour after their last use. */
   keep(inUse: ReadonlySet<Account>): void {
     const now = this.#clock.now();
     for (const [hash, entry] of this.#accounts) {

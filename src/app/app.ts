@@ -40,7 +40,7 @@ export interface AppOptions {
   readonly droppedLogLines?: () => number;
   readonly clock?: Clock;
   readonly random?: () => number;
-  /** Queries all panels' game servers, instead of a thread for each panel. */
+  /** Queries the game servers of all panels; by default, each panel has a thread for that. */
   readonly queryClient?: QueryClient;
   /** Looks up names; the system's resolver by default. */
   readonly lookUp?: LookUp;
@@ -68,11 +68,11 @@ export interface App {
    */
   start(): Promise<{ readonly url: string; readonly urls: readonly string[] }>;
   /**
-   * Loads the configuration again and touches only what changed; an invalid one changes nothing.
-   * Never rejects.
+   * Loads the configuration again, and changes only what differs. An invalid configuration changes
+   * nothing. Never rejects.
    */
   reload(): Promise<ReloadOutcome>;
-  /** Completes scrapes in progress, closes every socket, and resolves. */
+  /** Completes scrapes in progress, closes every socket, then resolves. */
   stop(): Promise<void>;
 }
 
@@ -80,8 +80,8 @@ export interface App {
 export function createApp(options: AppOptions): App {
   const { config, listen, log, clock = new SystemClock(), random = Math.random, shard = WHOLE } = options;
   const socketLimit = new SocketLimit(options.descriptorLimit);
-  // The metrics read the fleet, and the fleet counts in the metrics: a cycle that works because the
-  // fleet is only read during a scrape.
+  // The metrics read the fleet, and the fleet counts in the metrics. This cycle works because the
+  // fleet is read only during a scrape.
   const self = new SelfMetrics({
     version: VERSION,
     revision: REVISION,

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../domain/logger.ts';
 
-/** How many places are remembered; exceptions at more of them are only counted. */
+/** The maximum number of remembered places. Exceptions at further places are only counted. */
 const MAX_PLACES = 100;
 
 /** Receives exceptions of the exporter's own code. */
@@ -30,7 +30,7 @@ export class InternalErrorLog {
   };
 }
 
-/** The calls that led to an exception; its message may contain anything. */
+/** The stack without the message, which may contain anything. */
 function callStack(error: unknown): string {
   const { message = '', stack = '' } = error instanceof Error ? error : {};
   return stack === '' ? typeof error : stack.replace(message, '');

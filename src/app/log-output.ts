@@ -1,4 +1,4 @@
-// Writes log lines to standard error; a line that can't be written never stops the program.
+// Writes log lines to standard error, and never blocks or stops the program.
 
 import { pino } from 'pino';
 import { MIB } from '../domain/units.ts';
@@ -16,7 +16,7 @@ interface LogOutput {
   readonly droppedLines: () => number;
 }
 
-/** Writes lines at once and in order; a line that can't be written never stops the program. */
+/** Writes lines at once and in order. A failure to write never stops the program. */
 export function openOutput(): LogOutput {
   let dropped = 0;
   let hasReader = true;
@@ -24,7 +24,7 @@ export function openOutput(): LogOutput {
     dest: STANDARD_ERROR,
     sync: true,
     maxLength: MAX_BACKLOG_BYTES,
-    // Without a minimum, nothing is written periodically. Every line is longer.
+    // Without a minimum, pino sets up no periodic flush. Every line is longer than this.
     minLength: 1,
     periodicFlush: RETRY_MS,
     // Trying again at once would block the program until the reader has caught up.
@@ -33,7 +33,7 @@ export function openOutput(): LogOutput {
   destination.on('drop', () => {
     dropped += 1;
   });
-  // pino gives up a pipe that nobody reads, and keeps the line after any other error.
+  // pino closes a pipe without a reader, and keeps the line after any other error.
   destination.on('error', ({ code }: NodeJS.ErrnoException) => {
     hasReader &&= code !== 'EPIPE';
   });

@@ -6,7 +6,7 @@ import { KNOWN_SECRETS } from '../text/secrets.ts';
 import { openOutput } from './log-output.ts';
 import { prettyMessage } from './pretty-message.ts';
 
-// Nothing should log these; if it happens by mistake, they are still redacted.
+// Nothing should log these fields. If it happens by mistake, they are redacted.
 const SECRET_FIELDS = [
   'apiKey',
   'api_key',
@@ -38,7 +38,7 @@ export async function openLog({ level, format }: Config['log']): Promise<Program
   if (format === 'json' || (format === 'auto' && !process.stderr.isTTY)) {
     return { log: pino(options, { write }), droppedLines };
   }
-  // Loaded only if a person reads the log: a service starts faster without it.
+  // Loaded only for the pretty format: a service starts faster without it.
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
     colorize: process.stderr.isTTY,

@@ -1,4 +1,4 @@
-// How a panel's API and its sockets are reached, by its configuration.
+// Derives the access to a panel's API and sockets from its configuration.
 
 import { nodeLookup, type ResolveName } from '../addresses/name-lookups.ts';
 import { perSite } from '../addresses/site-cache.ts';
@@ -17,16 +17,16 @@ import { socketTls } from '../session/socket-tls.ts';
 import { UnfinishedBytes } from '../session/unfinished-bytes.ts';
 
 /**
- * Where people open a panel, without a trailing slash. The exporter may use an internal address,
- * but the origin that the panel's nodes expect is the panel's own.
+ * The panel's address in a browser, without a trailing slash. The exporter may use an internal
+ * address, but nodes expect the origin of the public one.
  */
 export function publicUrl({ origin, url }: Pick<PanelConfig, 'origin' | 'url'>): string {
   return origin + new URL(url).pathname.replace(/\/+$/, '');
 }
 
 /**
- * The part of the timeout that the lookup of a name may use: less than all of it, so that the name
- * is identified as the cause.
+ * The part of the timeout that a name lookup may use. It is less than 1, so that the error shows
+ * that the lookup is the cause.
  */
 const LOOKUP_PART = 0.7;
 

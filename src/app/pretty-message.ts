@@ -27,8 +27,8 @@ function errorText(err: unknown): string {
 const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+\\s*`, 'gv');
 
 /**
- * Removes every character that could end the line or control the terminal, or isn't seen, whatever
- * its origin.
+ * Removes every character that could end the line, control the terminal, or be invisible, from any
+ * source.
  */
 function onOneLine(text: string): string {
   return text.replaceAll(INVISIBLE_RUNS, ' ');

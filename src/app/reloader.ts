@@ -22,7 +22,7 @@ interface ReloaderOptions {
 }
 
 /**
- * Reloads on request. What a changed setting affects is decided in config/changed-settings.ts, and
+ * Reloads on request. `config/changed-settings.ts` decides what a changed setting affects, and
  * `Supervisor.apply` rebuilds or changes the panels.
  */
 export class Reloader {
@@ -35,7 +35,7 @@ export class Reloader {
     this.#options = options;
   }
 
-  /** Starts a reload after the call; calls made while one is running share the next. */
+  /** Starts a reload, or joins the next one if a reload is running. */
   reload(): Promise<ReloadOutcome> {
     if (this.#waiting !== undefined) return this.#waiting;
     if (this.#running === undefined) return this.#begin();
@@ -46,7 +46,7 @@ export class Reloader {
     return this.#waiting;
   }
 
-  /** No reload changes anything from now on. */
+  /** Prevents any further reload. */
   stop(): void {
     this.#isStopped = true;
   }

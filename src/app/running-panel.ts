@@ -30,35 +30,33 @@ export interface PanelShared {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  /** Counts what happens in the collection of this panel. */
+  /** Returns the counters for this panel's collection. */
   readonly telemetry: (panel: string) => PanelTelemetry;
   readonly shard: Shard;
-  /** Is the server monitored here, if it is in the configuration or discovered? */
+  /** Is the server in this exporter's shard? */
   readonly isOurs: (server: ServerIdentity) => boolean;
   readonly socketLimit: SharedSockets;
-  /** Instead of a thread for the queries of each panel. */
+  /** Replaces the query thread of each panel. */
   readonly queryClient?: QueryClient | undefined;
   readonly names: NameLookups;
-  /**
-   * Takes a server's state from before a restart of the exporter, once; absent if none was kept.
-   */
+  /** Takes a server's state from before the exporter's restart. Each state can be taken once. */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
-/** What else they share, which is made here. */
+/** Adds the shared state that the supervisor creates. */
 export interface PanelContext extends PanelShared, Pick<QueryAccess, 'isTaken'> {
   readonly connects: ConnectPacer;
 }
 
 /**
  * One running panel, and the configuration that it currently uses. Nothing is opened before its
- * fleet is started.
+ * fleet starts.
  */
 export class RunningPanel {
   readonly fleet: PanelFleet;
   /**
-   * Does this port of a server's address belong to another server, as far as this panel's server
-   * list shows? The first server may be another panel's.
+   * Does this panel's server list show that another server has this port at this address? The
+   * server that asks may be another panel's.
    */
   readonly isTaken: QueryAccess['isTaken'];
   readonly #clock: Clock;
@@ -111,8 +109,8 @@ export class RunningPanel {
   }
 
   /**
-   * Prepares another configuration of the same panel; the returned function applies it, and touches
-   * only what differs.
+   * Prepares another configuration of the same panel. The returned function applies the
+   * differences.
    *
    * @throws Error if the environment's proxy is invalid
    */

@@ -6,7 +6,7 @@ import { proxySecrets } from '../panel/proxy.ts';
 const PROXY_VARIABLE = /^(?:https?|all)_proxy$/i;
 
 /**
- * All secrets to redact from texts while this configuration is in use; `env` are the environment's
+ * All secrets to redact while this configuration is in use; `env` contains the environment
  * variables.
  */
 export function secretsInUse(

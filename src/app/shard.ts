@@ -14,9 +14,8 @@ export interface Shard {
 export const WHOLE: Shard = { index: 0, total: 1 };
 
 /**
- * The shard that a server belongs to, by rendezvous hashing: each shard draws a number for the
- * server, and the highest wins. When the number of shards changes, only the servers that the new
- * shard wins or the removed shard had are moved.
+ * The shard of a server, by rendezvous hashing: each shard draws a number for the server, and the
+ * highest wins. When a shard is added or removed, only the servers that it wins or had move.
  */
 export function chooseShard(server: Pick<ServerTarget, 'panel' | 'id'>, total: number): number {
   const subject = JSON.stringify([server.panel, shortId(server)]);

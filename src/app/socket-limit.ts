@@ -3,8 +3,8 @@
 import type { SharedSockets } from '../fleet/needs.ts';
 
 /**
- * Descriptors of Node.js and the program's files, pipes and listeners: some 21 are in use before
- * the first connection.
+ * Descriptors of Node.js and of the program's files, pipes and listeners: about 21 are in use
+ * before the first connection.
  */
 const OWN_DESCRIPTORS = 24;
 
@@ -14,20 +14,22 @@ const MIN_CONNECTIONS = 48;
 const MAX_CONNECTIONS = 256;
 
 /**
- * Descriptors for calls: some for all panels, which rarely make calls at once, and some for each.
+ * Descriptors for API calls that all panels share, because panels rarely make calls at the same
+ * time.
  */
 const CALLS = 6;
 const CALLS_PER_PANEL = 2;
 
 /**
- * Console sockets that are replaced are still closing while the next ones open; name lookups use
- * descriptors too.
+ * A replaced console socket is still closing while the next one opens, and name lookups use
+ * descriptors, too.
  */
 const OVERLAP = 8;
 
 /**
- * The most console sockets that a panel may hold: an equal part of what smaller needs leave, such
- * as 45 of 100 if panels need 10, 60 and 60; infinite if all needs are met.
+ * The maximum number of console sockets of one panel, so that panels with smaller needs get all of
+ * theirs. Of 100 sockets for panels that need 10, 60 and 60, it is 45. Infinite if all needs are
+ * met.
  */
 export function equalPart(sockets: number, needs: readonly number[]): number {
   let rest = sockets;
@@ -48,7 +50,10 @@ export class SocketLimit implements SharedSockets {
   readonly descriptors: number;
   /** Connections that the exporter's own HTTP server may hold. */
   readonly connections: number;
-  /** How many sockets each panel needs, by what is called when its part may have changed. */
+  /**
+   * The number of sockets that each panel needs, by the function that is called when the panel's
+   * share may have changed.
+   */
   readonly #needs = new Map<() => void, number>();
   part = Number.POSITIVE_INFINITY;
 

@@ -1,4 +1,4 @@
-// Runs the panels of the configuration, also of a changed one.
+// Runs the configured panels, and applies changed configurations.
 
 import { affectedByChanges } from '../config/changed-settings.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
@@ -13,11 +13,11 @@ import { publicUrl } from './panel-access.ts';
 import { type PanelContext, type PanelShared, RunningPanel } from './running-panel.ts';
 import { keepServers } from './unchanged-servers.ts';
 
-/** The numbers of changes of a new configuration. */
+/** How many panels and servers a new configuration changed. */
 export interface ConfigChanges {
   /**
-   * A `rebuilt` panel starts anew, because it has another address or API (`panel` in
-   * config/changed-settings.ts); a `changed` one goes on with other settings.
+   * A `rebuilt` panel starts again, because it has another address or API (`panel` in
+   * config/changed-settings.ts). A `changed` panel continues with new settings.
    */
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;
@@ -27,7 +27,7 @@ export interface ConfigChanges {
 interface PanelTransition {
   readonly panel: RunningPanel;
   readonly change: 'added' | 'rebuilt' | 'changed' | 'unchanged';
-  /** Applies the configuration, if it isn't already. */
+  /** Applies the panel's new configuration, if there is one. */
   readonly apply: () => void;
 }
 
@@ -42,7 +42,7 @@ export class Supervisor implements FleetReading {
   #isStopped = false;
   /** Removed fleets whose sockets are closing. */
   readonly #leaving = new Set<Promise<void>>();
-  /** The fleets' records when they were last joined, and the joined list. */
+  /** The records of each fleet when they were last joined, and the joined list. */
   #parts: readonly (readonly ServerReading[])[] = [];
   #servers: readonly ServerReading[] = [];
 
@@ -76,7 +76,7 @@ export class Supervisor implements FleetReading {
     return this.#servers;
   }
 
-  /** Each server's state for a restarted exporter. */
+  /** Each server's state, for the exporter's next start. */
   *keep(): Generator<KeptServer, void, void> {
     const { clock } = this.#shared;
     for (const { fleet } of this.#panels) {
@@ -104,8 +104,8 @@ export class Supervisor implements FleetReading {
   }
 
   /**
-   * Applies a new configuration and touches only what differs. New panels are started once the
-   * removed ones have stopped, so that no server has two sockets. Resolves then.
+   * Applies a new configuration, and changes only what differs. New panels start after the removed
+   * ones have stopped, so that no server has two sockets.
    *
    * @throws Error if a panel can't be built; then nothing is changed
    */
@@ -141,8 +141,8 @@ export class Supervisor implements FleetReading {
   }
 
   /**
-   * The panels with servers of this shard; a panel that has none here and discovers none is left to
-   * other shards.
+   * The panels with servers in this shard, and those that discover servers. Other shards have the
+   * rest.
    */
   #panelsHere({ panels }: Config): readonly PanelConfig[] {
     return panels
@@ -150,15 +150,15 @@ export class Supervisor implements FleetReading {
       .filter((panel) => panel.servers.length > 0 || panel.listing?.discover !== undefined);
   }
 
-  /** The panel's next settings, with the servers from before as far as they are the same. */
+  /** The panel's next settings, in which unchanged servers are the objects from before. */
   async #kept(next: PanelConfig): Promise<PanelConfig> {
     const before = this.#panels.find(({ config }) => config.name === next.name)?.config;
-    // Servers of a panel that is rebuilt are other servers.
+    // After a rebuild, the servers are different ones.
     if (before === undefined || affectedByChanges(before, next).has('panel')) return next;
     return { ...next, servers: await keepServers(before.servers, next.servers) };
   }
 
-  /** Builds everything new before anything else is touched. */
+  /** Builds all new parts before anything is changed. */
   async #prepare(panels: readonly PanelConfig[]): Promise<readonly PanelTransition[]> {
     const transitions: PanelTransition[] = [];
     try {
@@ -189,7 +189,7 @@ export class Supervisor implements FleetReading {
     return new RunningPanel(panel, this.#accounts.findOrAdd(panel), this.#shared);
   }
 
-  /** If several entries pin a rate for one account, the lowest counts. */
+  /** If several entries for one account set a rate, the lowest applies. */
   #pinRates(): void {
     const { total } = this.#shared.shard;
     const accounts = new Set(this.#panels.map((panel) => panel.account));
@@ -206,8 +206,8 @@ export class Supervisor implements FleetReading {
 }
 
 /**
- * How many servers were added, removed or changed. A server that is monitored as before keeps the
- * object that describes it.
+ * How many servers were added, removed or changed. An unchanged server keeps the object that
+ * describes it.
  */
 function countServerChanges(
   before: readonly ServerTarget[],

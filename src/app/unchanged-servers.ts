@@ -1,16 +1,16 @@
-/** The configured servers that a new configuration leaves as they were. */
+/** The configured servers that a new configuration leaves unchanged. */
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 
-/** How many servers are compared in one turn of the event loop, in about ten milliseconds. */
+/** How many servers are compared in one turn of the event loop, which takes about 10 ms. */
 const SLICE = 1_000;
 
 /**
- * The new servers, each as the object that described it before if nothing about it has changed, and
- * in the array from before if none has: whatever was derived from either stays valid, so that a
- * reload costs as much as what it changes.
+ * The new servers, where each unchanged one is the object from before. If none has changed, the
+ * result is the array from before. Everything derived from either stays valid, so a reload costs
+ * only as much as its changes.
  */
 export async function keepServers(
   before: ServerTarget[],

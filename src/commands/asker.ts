@@ -1,4 +1,4 @@
-// The questions that a command can put to a person.
+// The questions that a command can ask a person.
 
 /**
  * A question whose answer is a text; `validate` returns what is wrong with an answer, or undefined.
@@ -25,5 +25,5 @@ export interface Asker {
   choose(question: string, options: readonly Labeled[]): Promise<readonly string[]>;
 }
 
-/** Why a command ended whose question was canceled. */
+/** The message after a person canceled a question. */
 export const CANCELED = 'canceled: nothing was written';

@@ -1,4 +1,5 @@
-// Warnings of `check`: settings without the expected effect, and files with readable keys.
+// The warnings of `check`: settings without the expected effect, and key files that others can
+// read.
 
 import { stat } from 'node:fs/promises';
 import type { PanelConfig } from '../config/config.ts';
@@ -21,14 +22,14 @@ const NEVER_EXPECTED =
   '`expect` is `any` for every server, so no alert fires when one stops: set it to `running` or `auto` for servers that should run';
 
 /**
- * Whether no server of the panel can ever be expected to run, so that no alert fires when one
- * stops.
+ * Whether the configuration rules out that any of the panel's servers is expected to run. Then no
+ * alert fires when one stops.
  */
 function expectsNothing({ servers, listing }: PanelConfig): boolean {
   const rules = listing?.discover?.expect;
   const matchesAll = rules?.findIndex(matchesEveryServer) ?? -1;
   const reached = matchesAll === -1 ? rules : rules?.slice(0, matchesAll + 1);
-  // For servers that no rule matches, the expectation is derived from what the exporter sees.
+  // A server that no rule matches is expected to run once it has been seen running.
   const isOpen = listing?.discover !== undefined && matchesAll === -1;
   const states = [...servers.map(({ expect }) => expect), ...(reached ?? []).map(({ state }) => state)];
   return !isOpen && states.every((state) => state === 'any');
@@ -49,8 +50,8 @@ function unreachedRules({ listing }: PanelConfig): readonly string[] {
 const NAMED_SERVERS = 5;
 
 /**
- * Without the server list, limits are known only from the configuration, except for the memory
- * limit of a server with a console socket.
+ * Without the server list, limits are known only from the configuration. The exception is the
+ * memory limit of a server with a console socket.
  */
 function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
   if (listing !== undefined) return [];
@@ -70,7 +71,7 @@ function unknownLimits({ servers, listing }: PanelConfig): readonly string[] {
     );
 }
 
-/** The files with keys that all users of this machine can read, one per line. */
+/** A warning for each key file that all users of this machine can read. */
 export async function readableByAll(files: readonly SecretFile[]): Promise<readonly string[]> {
   const found = await Promise.all(
     files.map(async ({ file, shown, place }) => {

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { printable } from '../text/printable.ts';
 
-/** Asks it on the output; anything but a yes from the input means no. */
+/** Prints the question and reads the answer; anything but a yes means no. */
 export async function confirmed(
   question: string,
   input: NodeJS.ReadableStream,

@@ -9,8 +9,8 @@ import { CommandFailure } from './command-failure.ts';
 export const KEY_VARIABLE = 'GAMESERVER_CONSOLE_API_KEY';
 
 /**
- * The user's own key and where it came from: the file, or else the variable; throws a
- * CommandFailure if it is invalid.
+ * The user's own key and its source: the file, or else the environment variable. Throws a
+ * CommandFailure if the key is invalid.
  */
 export async function ownKey(file: string | undefined) {
   let key = process.env[KEY_VARIABLE] ?? '';

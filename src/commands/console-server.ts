@@ -36,7 +36,7 @@ export async function findServer(wanted: string, flags: ServerFlags, clock: Cloc
   if (panels.length === 0)
     throw new CommandFailure(`no panel "${flags.panel}" in the configuration (panels: ${listNames(all)})`);
   const configured = chooseServer(panels.flatMap(panelServers), wanted);
-  // A name in the configuration may also be the id of another panel's discovered server.
+  // A name in the configuration may also be the id of a discovered server on another panel.
   const isCertain = panels.length === 1 || own !== undefined || !isServerId(wanted);
   const isFound = configured !== undefined && (isCertain || hasId(configured.target, wanted));
   const chosen = isFound ? configured : await findElsewhere(panels, wanted, own !== undefined, clock);
@@ -51,8 +51,8 @@ async function findElsewhere(panels: readonly PanelConfig[], wanted: string, isO
   const [only] = panels;
   if (only !== undefined && panels.length === 1 && isServerId(wanted))
     return { panel: only, target: target(only.name, canonicalId(wanted), wanted) };
-  // A person's key is only sent to its own panel, which can't be derived from the key or the
-  // server.
+  // A person's key is sent only to its own panel, and neither the key nor the server shows which
+  // one that is.
   const mayList = !isOwn || panels.length === 1;
   const all = mayList ? await Promise.all(panels.map((panel) => withListed(panel, clock))) : panels;
   const servers = all.flatMap(panelServers);
@@ -94,9 +94,9 @@ export const panelServers = (panel: PanelConfig) =>
 type Chosen = ReturnType<typeof panelServers>[number];
 
 /**
- * The server with this short id, full id or name; throws a CommandFailure if there are several. An
- * id takes precedence over a name only within a panel, because another panel may have a server that
- * is named `1a7ce997`.
+ * The server with this short id, full id or name. Throws a CommandFailure if there are several. An
+ * id takes precedence over a name only within one panel, because a server of another panel may be
+ * named `1a7ce997`.
  */
 export function chooseServer(servers: readonly Chosen[], wanted: string): Chosen | undefined {
   const identified = servers.filter((one) => hasId(one.target, wanted));

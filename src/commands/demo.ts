@@ -1,4 +1,4 @@
-// `demo`: the exporter beside a simulated panel, to look at it.
+// The command `demo`: runs the exporter with a simulated panel.
 import { Command } from 'commander';
 import { MAX_PORT } from '../addresses/hosts.ts';
 import { createApp } from '../app/app.ts';
@@ -25,7 +25,7 @@ interface DemoFlags extends LogFlags, ListenFlag {
   readonly controlPort: number;
 }
 
-/** `demo`: a simulated panel and the exporter that monitors it, in one process. */
+/** `demo`: runs a simulated panel and the exporter that monitors it, in one process. */
 export function demoCommand(): Command {
   const port = wholeNumber(0, MAX_PORT);
   return new Command('demo')

@@ -19,7 +19,7 @@ export interface DoctorSelection {
 /** The selected part of a configuration. */
 interface SelectedConfig {
   readonly config: Config;
-  /** Whether to run this server, configured or discovered. */
+  /** Whether the server is selected, whether it is configured or discovered. */
   readonly isMeant?: (server: ServerIdentity) => boolean;
 }
 
@@ -40,7 +40,7 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
   }
   if (server === undefined) return { config: { ...config, panels: named } };
   const discovers = new Set(named.filter(({ listing }) => listing?.discover).map(({ name }) => name));
-  // A server without a name is kept until the server list names it.
+  // A server without a name is kept until the server list has its name.
   const isMeant = (one: ServerIdentity) =>
     isNamed(one, server) || (discovers.has(one.panel) && isUnnamed(one));
   const having = named.filter(({ servers }) => servers.some((one) => isNamed(one, server)));
@@ -56,8 +56,8 @@ export function select(config: Config, { panel, server }: DoctorSelection): Sele
 }
 
 /**
- * The report without the panels that don't have the selected server, or a message if no panel has
- * it. If none has it, panels whose servers couldn't be listed remain, because they may have it.
+ * The report without panels that lack the selected server, or a message if no panel has it. A panel
+ * whose servers couldn't be listed stays, because it may have the server.
  */
 export function withServer(report: DoctorReport, server: string): DoctorReport | string {
   const panels = report.panels.map((panel) => onlyNamed(panel, server));
@@ -73,7 +73,7 @@ export function withServer(report: DoctorReport, server: string): DoctorReport |
   )})`;
 }
 
-/** Removes other servers, which may have run until the server list named them. */
+/** Removes other servers, which may have been tested before the server list had their names. */
 function onlyNamed(panel: PanelReport, server: string): PanelReport {
   const servers = panel.servers.filter((one) => isNamed({ panel: panel.name, ...one }, server));
   const isOfOthers = ({ servers: names }: FoundProblem) =>
@@ -82,7 +82,7 @@ function onlyNamed(panel: PanelReport, server: string): PanelReport {
   return { ...panel, selection: undefined, servers, problems };
 }
 
-/** The name that was probably meant, before the list of names. */
+/** "Did you mean" for a similar name, else an empty text. */
 function advice(server: string, names: readonly string[]): string {
   const meant = mostSimilar(server, names);
   return meant === undefined ? '' : `did you mean "${meant}"? `;

@@ -88,7 +88,7 @@ async function doctor(
 }
 
 /**
- * Runs until there is something to report or the signal aborts, with a line of progress in a
+ * Runs until there is something to report or the signal aborts. Shows a progress line in a
  * terminal.
  */
 async function runShowingProgress(

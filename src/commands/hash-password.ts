@@ -1,5 +1,4 @@
-// `hash-password`: the bcrypt hash of a password, as `basic_auth_users` of the web configuration
-// contains it.
+// The command `hash-password`: prints the bcrypt hash of a password for the web configuration.
 import { hash } from 'bcryptjs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
@@ -10,7 +9,7 @@ import { CommandFailure } from './command-failure.ts';
 import { invocation } from './command-line.ts';
 import { terminalAsker } from './terminal-asker.ts';
 
-/** The binary logarithm of the number of rounds: a check takes a tenth of a second. */
+/** The cost factor of bcrypt, with which a check takes 0.1 s. */
 const COST = 10;
 
 /** bcrypt ignores all bytes after the first 72. */
@@ -62,7 +61,7 @@ export function userProblem(user: string): string | undefined {
   if (user.includes(':'))
     return 'expected a name without a colon, because clients send a colon between user and password';
   if (hasControlCharacter(user)) return 'expected a name without control characters';
-  // `__proto__` is rejected as a key when a configuration is read.
+  // The web configuration may not contain the key `__proto__`.
   return user === '__proto__'
     ? 'expected another name: no configuration may have the key __proto__'
     : undefined;
@@ -98,7 +97,10 @@ export async function askedPassword(asker: Pick<Asker, 'hidden'>, user: string):
   return password;
 }
 
-/** The password on standard input, without the line break at its end; throws a CommandFailure. */
+/**
+ * The password on standard input, without the trailing line break. Throws a CommandFailure if it is
+ * missing or can't be read.
+ */
 export async function pipedPassword(input: NodeJS.ReadableStream): Promise<string> {
   const read = await readText(input, PASSWORD);
   if (!read.ok) throw new CommandFailure(`standard input ${read.problem}`);

@@ -28,15 +28,15 @@ export interface Answers {
 /** Sources of answers in addition to the flags. */
 export interface AnswerSources {
   readonly env: Environment;
-  /** Standard input, which `--key-file -` reads. */
+  /** Standard input, for `--key-file -`. */
   readonly input: NodeJS.ReadableStream;
-  /** Undefined if nobody can be asked. */
+  /** Undefined without a terminal. */
   readonly asker: Asker | undefined;
-  /** Shows a text to the person who is asked. */
+  /** Shows a text to the person who answers. */
   readonly explain: (text: string) => void;
 }
 
-/** The flags that are missing if nobody can be asked; undefined if none are. */
+/** The flags that are required without a terminal and missing; undefined if none are. */
 export function missingFlags(flags: AnswerFlags): string | undefined {
   const missing = [
     ...(flags.url === undefined ? ['--url <url>'] : []),
@@ -52,8 +52,8 @@ function asksForKey({ keyFile, keyVariable }: AnswerFlags): boolean {
 }
 
 /**
- * The panel's address, from the flag or by asking, where an empty answer keeps the previous one.
- * Throws a CommandFailure.
+ * The panel's address, from the flag or by asking. An empty answer keeps the previous address.
+ * Throws a CommandFailure if the flag is invalid.
  */
 export async function readUrl(
   { url: flag, allowInsecure = false }: AnswerFlags,
@@ -87,12 +87,9 @@ function withScheme(text: string): string {
   return address.includes('://') ? address : `https://${address}`;
 }
 
-/**
- * What is wrong with an address. Whether http may be used within a network is up to the person, if
- * there is one.
- */
+/** What is wrong with an address. A person may confirm the use of http. */
 function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): string | undefined {
-  // As a host name, the key would be sent to a DNS server.
+  // A key that is taken for a host name would be sent to a DNS server.
   if (isApiKey(text.trim())) return 'expected the URL of the panel, but this is an API key';
   const url = withScheme(text);
   const problem = panelUrlProblem(url);
@@ -103,8 +100,8 @@ function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): stri
 }
 
 /**
- * The API key, from a flag or by asking, where an empty answer keeps the previous one. Throws a
- * CommandFailure.
+ * The API key, from a flag or by asking. An empty answer keeps the previous key. Throws a
+ * CommandFailure if the flag is invalid.
  */
 export async function readKey(
   { keyFile, keyVariable }: AnswerFlags,
@@ -140,14 +137,16 @@ async function keyIn(file: string, input: NodeJS.ReadableStream): Promise<string
 
 function checked(text: string, source: string): Secret {
   const key = apiKeyIn(text);
-  // Registered as a secret before anything is said about it.
+  // Registered as a secret first, so that messages can't show it.
   const secret = new Secret(key);
   const problem = apiKeyProblem(key);
   if (problem !== undefined) throw new CommandFailure(`${source}: ${problem}`);
   return secret;
 }
 
-/** What to try after an attempt that failed. Throws a CommandFailure if nobody can be asked. */
+/**
+ * The answers for another attempt after one failed. Throws a CommandFailure if nobody can be asked.
+ */
 export async function otherAnswers(
   flags: AnswerFlags,
   sources: AnswerSources,
@@ -163,7 +162,7 @@ export async function otherAnswers(
   explain(
     "Nothing was written. Correct your answers, or press Ctrl-C to cancel. For settings that init doesn't ask for, edit a copy of config.example.yaml.",
   );
-  // If the problem is the key, the address is right, and only another key can help.
+  // If the key is the problem, the address is right, and only another key can help.
   const keepsUrl = CAUSES[cause].scope === 'key' && asksForKey(flags);
   return {
     url: keepsUrl ? url : await readUrl(flags, asker, url),
@@ -172,8 +171,8 @@ export async function otherAnswers(
 }
 
 /**
- * The panel's address with the other scheme, if the panel's port seems to require that. Undefined
- * for other problems, or if http requires a flag.
+ * The panel's address with the other scheme, if the error shows that the port requires it.
+ * Undefined for other problems, and if http would need a flag.
  */
 function otherScheme(cause: CauseCode, url: string, { allowInsecure = false }: AnswerFlags) {
   if (cause === 'https_needed')

@@ -28,7 +28,7 @@ ${isClearText(url) ? '    allow_insecure: true\n' : ''}    # Discovers every ser
 `;
 }
 
-/** In one line, if each setting has one. */
+/** Writes `discover` in one line, unless a setting needs several. */
 function discoverText(settings: readonly string[]): string {
   if (settings.length === 0) return ' true';
   const isNested = settings.some((line) => line.startsWith(' '));
@@ -37,7 +37,7 @@ function discoverText(settings: readonly string[]): string {
 }
 
 function scalar(text: string): string {
-  // A function, because in a replacement text `$$` means `$`.
+  // A function, because `$$` in a replacement text means `$`.
   return stringify(
     text.replaceAll('${', () => '$${'),
     { lineWidth: 0 },
@@ -45,8 +45,8 @@ function scalar(text: string): string {
 }
 
 /**
- * The panel as the exporter will read it from the configuration in this file. Throws a
- * CommandFailure if a setting is invalid.
+ * The panel as the exporter will read it from the file. Throws a CommandFailure if a setting is
+ * invalid.
  */
 export async function readPanel(panel: NewPanel, key: Secret, file: string): Promise<PanelConfig> {
   const { config, issues } = await parseConfig(configText(panel, []), file, {});

@@ -1,4 +1,4 @@
-// The settings of `discover`, as the user of `init` chooses them.
+// Asks which servers to monitor; the answers become the settings of `discover`.
 
 import type { ListedServer } from '../panel/responses.ts';
 import { madePerMinute } from '../panel/scheduler/rate-limit.ts';
@@ -7,11 +7,11 @@ import type { Asker } from './asker.ts';
 import { alwaysRunning, expectLines } from './init-expect.ts';
 import type { KeyAccess } from './key-access.ts';
 
-/** The person to ask, and the panel that the questions are about. */
+/** The person to ask, and the access to the panel. */
 export interface DiscoverSources {
-  /** Undefined if nobody can be asked. */
+  /** Undefined without a terminal. */
   readonly asker: Pick<Asker, 'confirms' | 'select' | 'choose'> | undefined;
-  /** The access of the key if its account is an administrator's. */
+  /** Reads the access to all servers, which an administrator's key has. */
   readonly accessToAll: () => Promise<KeyAccess>;
   /** Rejects if the server's state can't be read. */
   readonly isRunning: (server: ListedServer) => Promise<boolean>;
@@ -19,9 +19,9 @@ export interface DiscoverSources {
 }
 
 /**
- * The lines of the settings, with the access that they give. Asks an administrator without servers
- * whether to monitor all servers of the panel, then which servers should always run, and whether to
- * count players.
+ * The lines of the settings, and the access that they result in. Asks an administrator without
+ * servers whether to monitor all servers of the panel, then which servers should always run, and
+ * whether to count players.
  */
 export async function chooseServers(own: KeyAccess, { accessToAll, ...sources }: DiscoverSources) {
   const { asker } = sources;

@@ -7,21 +7,21 @@ import type { Asker } from './asker.ts';
 
 type Server = Pick<ListedServer, 'identifier' | 'name' | 'uuid'>;
 
-/** How many servers can be chosen one by one. */
+/** The maximum number of servers in a list to choose from. */
 const MOST_CHOSEN = 200;
 
 const ALWAYS = 'Which servers should always run?';
 
 interface ExpectSources<Listed extends Server> {
   readonly asker: Pick<Asker, 'select' | 'choose'> | undefined;
-  /** How many servers can be asked for their state without exceeding the panel's rate limit. */
+  /** How many servers' states can be read without exceeding the panel's rate limit. */
   readonly mostAsked: number;
   /** The state of a server; rejects if it can't be read. */
   readonly isRunning: (server: Listed) => Promise<boolean>;
   readonly note: (text: string) => void;
 }
 
-/** The servers that should always run, as the person says; none if nobody can be asked. */
+/** The servers that should always run, chosen by the person; none without a terminal. */
 export async function alwaysRunning<Listed extends Server>(
   servers: readonly Listed[],
   { asker, mostAsked, isRunning, note }: ExpectSources<Listed>,
@@ -42,7 +42,7 @@ export async function alwaysRunning<Listed extends Server>(
   return answer === 'now' ? await running(servers, isRunning, note) : [];
 }
 
-/** Calls to the panel at the same time. */
+/** The number of concurrent calls to the panel. */
 const PARALLEL = 8;
 
 async function running<Listed extends Server>(
@@ -64,8 +64,8 @@ async function running<Listed extends Server>(
 }
 
 /**
- * The rule for these servers, as lines of `discover`; by their ids, because others could get their
- * names.
+ * The lines of `discover.expect` for these servers. Servers are named by id, because another server
+ * could get their name.
  */
 export function expectLines(servers: readonly Server[]): readonly string[] {
   if (servers.length === 0) return [];

@@ -25,7 +25,7 @@ const PRIVATE = 0o600;
 
 /**
  * Writes files that only their owner can read: all of them, or none if one can't be created.
- * Existing files are replaced only with `replaces`. Throws a CommandFailure.
+ * Existing files are replaced only if `replaces` is set. Throws a CommandFailure.
  */
 export function writePrivately(files: readonly NewFile[], replaces: boolean): void {
   const drafts = files.map((file) => ({ ...file, draft: `${file.path}.${randomUUID()}.tmp` }));
@@ -50,7 +50,7 @@ export function writePrivately(files: readonly NewFile[], replaces: boolean): vo
   }
 }
 
-/** Throws a CommandFailure if the directory of one of the files doesn't exist. */
+/** Throws a CommandFailure if the directory of a file doesn't exist. */
 export function requireDirectories(paths: readonly string[]): void {
   for (const path of paths) {
     attempting(path, () => {
@@ -60,8 +60,8 @@ export function requireDirectories(paths: readonly string[]): void {
 }
 
 /**
- * Makes an existing file readable only by its owner if all users can read it; throws a
- * CommandFailure.
+ * Makes an existing file readable only by its owner if all users can read it. Throws a
+ * CommandFailure if that fails.
  */
 export function makePrivate(path: string): void {
   attempting(path, () => {
@@ -70,11 +70,11 @@ export function makePrivate(path: string): void {
 }
 
 /**
- * Whether a file of this mode is readable by users other than its owner and its group, such as a
+ * Whether all users can read a file of this mode. Its group doesn't count, because it is often a
  * service's.
  */
 export function isReadableByAll(mode: number): boolean {
-  // On Windows, the mode doesn't tell who may read a file.
+  // On Windows, the mode doesn't show who may read a file.
   return process.platform !== 'win32' && (mode & constants.S_IROTH) !== 0;
 }
 

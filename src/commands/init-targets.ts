@@ -14,11 +14,11 @@ export interface TargetFlags {
   readonly force?: boolean;
 }
 
-/** A configuration file with the key file that it names; paths are displayed as they were typed. */
+/** A configuration file and its key file. Paths are displayed as they were typed. */
 export class Targets {
   readonly config: string;
   readonly key: string;
-  /** The key comes from the key file, which therefore isn't written. */
+  /** The key was read from the key file, so that file isn't written. */
   readonly #keepsKey: boolean;
 
   constructor({ config, saveKeyTo, keyFile }: TargetFlags) {
@@ -38,15 +38,15 @@ export class Targets {
     return this.#keepsKey ? [this.config] : [this.config, this.key];
   }
 
-  /** The key file as the configuration names it. */
+  /** The path of the key file in the configuration. */
   get keyInConfig(): string {
     const near = relative(resolve(dirname(this.config)), resolve(this.key));
     return near.startsWith('..') || isAbsolute(near) ? resolve(this.key) : near;
   }
 
   /**
-   * Whether existing files may be overwritten. Throws a CommandFailure if a file exists that must
-   * not be overwritten, or if a directory doesn't exist.
+   * Whether existing files may be overwritten. Throws a CommandFailure if a file exists and may not
+   * be overwritten, or if a directory doesn't exist.
    */
   async mayReplace(force: boolean, asker: Pick<Asker, 'confirms'> | undefined): Promise<boolean> {
     requireDirectories([this.config, this.key]);
@@ -62,7 +62,7 @@ export class Targets {
   write(text: string, key: string, replaces: boolean): void {
     const config = { path: this.config, text };
     if (this.#keepsKey) makePrivate(this.key);
-    // The key comes first, so that a configuration never exists without it.
+    // The key comes first, so that the configuration never refers to a missing file.
     const files = this.#keepsKey ? [config] : [{ path: this.key, text: `${key}\n` }, config];
     writePrivately(files, replaces);
   }

@@ -1,4 +1,4 @@
-// The command `init`: creates a configuration for one panel that accepts the key.
+// The command `init`: tests a panel and a key, and creates a configuration for them.
 
 import { addAbortSignal } from 'node:stream';
 import { Command } from 'commander';
@@ -108,7 +108,7 @@ async function init(flags: InitFlags, context: InitContext): Promise<void> {
   const { asker, signal, print, note } = context;
   const targets = new Targets(flags);
   const replaces = await targets.mayReplace(flags.force === true, asker);
-  // Otherwise, a signal would have no effect while standard input is silent.
+  // Without the signal, Ctrl-C would have no effect while standard input is silent.
   const input = flags.keyFile === '-' ? addAbortSignal(signal, process.stdin) : process.stdin;
   const page = Printout.for(process.stderr, process.env);
   const explain = (text: string) => note(`\n${page.wrapped(text)}\n`);
@@ -136,7 +136,7 @@ async function init(flags: InitFlags, context: InitContext): Promise<void> {
   }
 }
 
-/** Asks about the servers of the panel, over one connection to it. */
+/** Asks about the panel's servers, over one connection to the panel. */
 async function choose(panel: PanelConfig, own: KeyAccess, { asker, signal, note }: InitContext) {
   const api = panelApi(panel, new SystemClock());
   try {

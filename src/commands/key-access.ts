@@ -10,13 +10,13 @@ import { toProblem } from '../panel/panel-error.ts';
 import type { KeyAccount, ListedServer } from '../panel/responses.ts';
 import { panelApi } from './api-client.ts';
 
-/** The servers that were listed, unless there was a problem. */
+/** The servers in the list, unless there was a problem. */
 export interface KeyAccess {
   readonly servers: readonly ListedServer[];
   readonly problem: Problem | undefined;
   /** Undefined if the panel doesn't report it. */
   readonly account: KeyAccount | undefined;
-  /** Undefined if neither a response nor the panel's kind tells it. */
+  /** Undefined if it is neither in a response nor known for the panel's kind. */
   readonly limitPerMinute: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function keyAccess(
     }, signal);
     const { servers, complete } = walk;
     const problem = complete ? undefined : outageProblem('panel', toProblem(walk.problem));
-    // Without the account, only a name is missing.
+    // Without the account, only a name is missing in the output.
     const account = problem ? undefined : await api.get('account', {}, signal).catch(() => undefined);
     limitPerMinute ??= api.defaultPerMinute;
     return { servers, problem, account: account?.value, limitPerMinute };

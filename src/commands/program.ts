@@ -16,8 +16,8 @@ const FAILURE = 1;
 const EXPECTED_ERRORS = [CommandFailure, ListenError, CodedError];
 
 /**
- * In the order of the help. Each command loads its own modules, because loading takes longer than
- * running most commands.
+ * In the order of the help. Each command loads its own modules: loading all of them takes longer
+ * than running most commands.
  */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ['serve', async () => (await import('./serve.ts')).serveCommand()],
@@ -37,8 +37,8 @@ const DEFAULT_COMMAND = 'serve';
 const OWN_OPTIONS = new Set(['-h', '--help', '--version']);
 
 /**
- * The commands needed for these arguments: one, or all if the output depends on all. Without a
- * command, the default one runs.
+ * The commands to load for these arguments: one, or all for the help. Without a command, the
+ * default one runs.
  */
 function commandsFor([word = '']: readonly string[]): readonly string[] {
   if (COMMANDS.has(word)) return [word];
@@ -66,7 +66,7 @@ Run a command with --help for its flags.`,
   const names = commandsFor(args);
   for (const name of names) {
     const command = await COMMANDS.get(name)?.();
-    // A default command among others would receive every unknown command as its argument.
+    // A default command among others would take every unknown command as its argument.
     if (command !== undefined) root.addCommand(command, { isDefault: names.length === 1 });
   }
   for (const command of [root, ...root.commands]) {
@@ -94,13 +94,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-// A configuration may have several errors, one per line.
+// An invalid configuration may have several problems, one per line.
 function complain(error: Error, exitCode: number): number {
   console.error(KNOWN_SECRETS.redact(error.message).replaceAll(/^/gm, 'error: '));
   return exitCode;
 }
 
-/** A reader that goes away, such as `head`, has read enough: exit without an error. */
+/** Exits without an error if the reader of the output, such as `head`, has closed it. */
 function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

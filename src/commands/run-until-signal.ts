@@ -10,12 +10,14 @@ export interface Service {
   reload?(): Promise<unknown>;
 }
 
-/** The time limit for stopping, in milliseconds: anything still hanging is abandoned. */
+/**
+ * The time limit for stopping, in milliseconds. Parts that haven't stopped by then are abandoned.
+ */
 const STOP_DEADLINE_MS = 4_500;
 
 /**
- * The time limit for the process to end, in milliseconds: it would otherwise wait for DNS lookups,
- * which can't be canceled.
+ * The time limit for the process to end, in milliseconds: without it, the process would wait for
+ * DNS lookups, which can't be canceled.
  */
 const END_DEADLINE_MS = 4_900;
 
@@ -31,10 +33,11 @@ export async function runUntilSignal(service: Service): Promise<void> {
   let signals = 0;
   const onSignal = (signal: NodeJS.Signals) => {
     signals += 1;
-    // A second signal exits without waiting for anything.
+    // A second signal ends the process at once.
     if (signals > 1) process.exit(1);
     signalled();
-    // process.exit would wait for lookups, too.
+    // The default action of the signal ends the process at once; process.exit would wait for DNS
+    // lookups.
     setTimeout(() => {
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
@@ -49,16 +52,12 @@ export async function runUntilSignal(service: Service): Promise<void> {
     hangUps.started();
     await stopping;
   } finally {
-    // The listeners stay: a signal at the last moment must not kill a program that stopped
-    // properly.
+    // The listeners stay, so that a late signal can't kill a program that has stopped properly.
     await withDeadline(service.stop());
   }
 }
 
-/**
- * Reloads a service on SIGHUP; a SIGHUP that arrived before the service started is handled once it
- * has.
- */
+/** Reloads a service on SIGHUP, also if the signal arrived before the service started. */
 class HangUps {
   readonly #service: Service;
   #isStarted = false;
@@ -68,7 +67,7 @@ class HangUps {
     this.#service = service;
   }
 
-  /** Handles SIGHUP from now on, as well as one that arrived before. */
+  /** Handles SIGHUP from now on, and the one that may have arrived before. */
   handle(): void {
     if (this.#service.reload !== undefined) process.on('SIGHUP', () => this.#reload());
     if (!takeOverSignals()) return;

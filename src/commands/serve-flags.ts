@@ -68,8 +68,8 @@ export function storagePathOption(): Option {
 }
 
 /**
- * The contents of the web configuration; undefined if there is none. As with Prometheus' programs,
- * an empty name means none.
+ * The content of the web configuration; undefined if there is none. As in Prometheus, an empty name
+ * means none.
  */
 export async function loadWebFlags(flags: WebConfigFlag): Promise<WebConfigResult | undefined> {
   const file = flags['web.config.file'] ?? '';
@@ -95,8 +95,8 @@ export interface ShardFlags {
 }
 
 /**
- * The shard given by flags and environment, or a message about what is wrong with them. The flags
- * are those of kube-state-metrics; `auto` uses the ordinal at the end of a StatefulSet's pod name.
+ * The shard from flags and environment, or a message about what is wrong with them. The flags are
+ * those of kube-state-metrics; `auto` takes the ordinal at the end of a StatefulSet's pod name.
  */
 export function parseShard(flags: ShardFlags, env: Environment): Shard | string {
   const count = flags.totalShards ?? env['TOTAL_SHARDS'];
@@ -116,7 +116,7 @@ export function parseShard(flags: ShardFlags, env: Environment): Shard | string 
   return { index, total };
 }
 
-/** Kubernetes sets the host name to the pod's name; POD_NAME is for pods with another host name. */
+/** The pod's name: POD_NAME, or else the host name, which Kubernetes sets to it. */
 function podName(env: Environment): string {
   return env['POD_NAME'] ?? env['HOSTNAME'] ?? '';
 }
@@ -130,7 +130,7 @@ function wholeNumberIn(text: string): number | undefined {
   return /^\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The flags of every command that logs; without a flag, the configuration decides. */
+/** The flags for the log; without them, the configuration decides. */
 export interface LogFlags {
   readonly 'log.level'?: Config['log']['level'];
   readonly 'log.format'?: Config['log']['format'];

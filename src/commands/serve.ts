@@ -70,7 +70,7 @@ Exit codes: 0 stopped by a signal · 1 error · 2 invalid usage`,
     )
     .allowExcessArguments()
     .action((file: string | undefined, given: ServeFlags, command: Command) => {
-      // As the default command, it receives the arguments after the flags.
+      // The default command gets the arguments after the flags, which may be a mistyped command.
       const isNamed = command.parent?.args[0] === command.name();
       if (file !== undefined && !isNamed) command.error(`error: unknown command '${file}'`);
       if (command.args.length > 1) command.error(`error: too many arguments: expected only '${file ?? ''}'`);
@@ -128,15 +128,15 @@ async function runExporter(
     enableLifecycle: flags['web.enableLifecycle'] === true,
     externalUrl: flags['web.externalUrl'],
   });
-  // Whatever threw has ended, and nothing else depends on it. Before the start, nothing listens,
-  // and the error ends the process.
+  // An exception ends only the work that threw it; nothing else depends on that. Before the
+  // exporter has started, an exception ends the process.
   for (const event of ['unhandledRejection', 'uncaughtException'] as const)
     process.on(event, (error: unknown) => INTERNAL_ERRORS.report(error));
   await runUntilSignal({
     start: async () => {
       const { urls } = await app.start();
-      // Set only now: the data created during startup isn't garbage, and collecting it again and
-      // again takes time.
+      // Set only after startup, whose data isn't garbage: collecting it repeatedly would only cost
+      // time.
       boundHeapGrowth();
       web?.start();
       const fields = { version: VERSION, panels: config.panels.length };

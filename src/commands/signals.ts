@@ -1,7 +1,7 @@
 // Handles signals from the start of the program until a service takes over.
 
 /**
- * Commands that do one thing and end: a signal ends them with that signal's exit code, unless they
+ * Commands that do one thing and end. A signal ends them with that signal's exit code, unless they
  * handle it themselves.
  */
 const ONE_SHOT_COMMANDS = new Set(['init', 'check', 'doctor', 'console', 'hash-password']);
@@ -15,12 +15,12 @@ const rememberHangUp = () => {
 };
 
 /**
- * Handles signals until the service started by these arguments takes over: SIGTERM and SIGINT end
- * the program with exit code 0, because nothing is open yet, and SIGHUP is remembered. SIGUSR1,
- * which would open Node's inspector, is ignored from now on.
+ * Handles signals until the service takes over. SIGTERM and SIGINT end the program with exit code
+ * 0, because nothing is open yet. SIGHUP is remembered. SIGUSR1, which would open Node's inspector,
+ * is ignored from now on.
  */
 export function handleEarlySignals([word = '']: readonly string[]): void {
-  // In every version of Node.js, a listener replaces the default one that opens the inspector.
+  // In every version of Node.js, a listener disables the default action, which opens the inspector.
   process.on('SIGUSR1', () => undefined);
   if (ONE_SHOT_COMMANDS.has(word)) return;
   process.on('SIGTERM', endEarly);

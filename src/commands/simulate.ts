@@ -1,4 +1,4 @@
-// The command `simulate`: a simulated panel, with a configuration for it.
+// The command `simulate`: runs a simulated panel, and prints a configuration for it.
 import { Command, Option } from 'commander';
 import { MAX_PORT } from '../addresses/hosts.ts';
 import { isLocalHost } from '../addresses/ranges.ts';
@@ -25,7 +25,7 @@ interface SimulateOptions extends ListenFlag {
   readonly apiKey?: string;
 }
 
-/** `simulate`: a panel with simulated game servers, to try the exporter with. */
+/** `simulate`: runs a panel with simulated game servers, to try the exporter with. */
 export function simulateCommand(): Command {
   return new Command('simulate')
     .description('run a simulated panel with game servers, and print a configuration for it')
@@ -105,7 +105,7 @@ function start(options: SimulateOptions): Promise<Simulator> {
   );
 }
 
-/** Each host of the addresses once; undefined is every address of the machine. */
+/** The distinct hosts of the addresses; undefined means every address of the machine. */
 export function listenHosts(addresses: readonly ListenAddress[]): readonly (string | undefined)[] {
   return [...new Set(addresses.map(({ host }) => host))];
 }
@@ -116,14 +116,14 @@ interface PortFlags {
   readonly control: string;
 }
 
-/** Why listening on a port failed. */
+/** The reasons why a port can't be opened. */
 const PORT_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is already in use',
   EACCES: 'may not be opened by this user',
 };
 
 /**
- * Starts a simulated panel; throws a CommandFailure or a ListenError that shows the flag to change
+ * Starts a simulated panel. Throws a CommandFailure or a ListenError that names the flag to change
  * if it can't listen.
  */
 export async function startSimulatedPanel(options: SimulatorOptions, flags: PortFlags): Promise<Simulator> {
@@ -150,8 +150,8 @@ function isLocal(host: string | undefined): boolean {
 }
 
 /**
- * An exporter configuration that monitors everything on a simulated panel. If the exporter may run
- * elsewhere, it doesn't query the games, which respond on loopback only.
+ * A configuration of the exporter for all servers of a simulated panel. An exporter on another
+ * machine doesn't query the games, which respond only on loopback.
  */
 export function simulatorConfig(panel: Simulator, isExporterHere = true): string {
   const lines = [
@@ -175,14 +175,13 @@ export function simulatorConfig(panel: Simulator, isExporterHere = true): string
     );
     if (gamePort !== undefined && isExporterHere)
       lines.push(`        query: { type: minecraft, address: "127.0.0.1:${gamePort}", interval: 10s }`);
-    // These are not expected to run, so no alert should fire.
+    // These servers don't run, so no alert should fire.
     if (profile === 'offline' || profile === 'suspended') lines.push('        expect: any');
   }
   return lines.join('\n');
 }
 
-// The memory limit is reported by the socket; if it is unlimited, the socket reports the node's
-// memory instead.
+// The socket reports the memory limit, but for an unlimited server it reports the node's memory.
 function limitsText({ memory, disk, cpu }: Simulator['servers'][number]['limits']): string {
   const limits = [
     `disk: ${disk === 0 ? 'unlimited' : `${disk}MiB`}`,

@@ -13,13 +13,13 @@ const toOption = ([value, label]: Labeled) => ({ value, label });
 export async function terminalAsker(signal: AbortSignal): Promise<Asker> {
   // Loaded only if a question is asked.
   const { confirm, multiselect, password, select, text } = await import('@clack/prompts');
-  // In a terminal that doesn't report its size, the library would write one character per line, or
+  // In a terminal that doesn't report its size, the library writes one character per line, or
   // nothing.
   const { stderr } = process;
   if (!(stderr.columns > 0)) stderr.columns = 80;
   if (!(stderr.rows > 0)) stderr.rows = 24;
   const common = { output: stderr, signal, withGuide: false };
-  // The library breaks lines in odd places; a symbol and two spaces precede its questions.
+  // The library wraps lines within words. A symbol and two spaces precede its questions.
   const page = Printout.for(stderr, process.env);
   const wrapped = (question: string) => page.wrapped(question, '   ').trimStart();
   /** Returns the answer; throws if the question was canceled. */

@@ -3,8 +3,8 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Returns a parser for a flag's whole number between `least` and `most`; commander reports its
- * error as a usage error.
+ * Returns a parser for an integer flag between `least` and `most`. commander reports its error as a
+ * usage error.
  */
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

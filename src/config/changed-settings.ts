@@ -1,14 +1,14 @@
-// What the changed settings of a panel affect: its calls, its sockets, its key, or all of it.
+// Which parts of a panel its changed settings affect: calls, sockets, the key, or everything.
 
 import type { PanelConfig } from './config.ts';
 import { disclose } from './config-text.ts';
 
-/** What a setting of a panel affects; `panel` if another value means another panel. */
+/** The part of a panel that a setting affects; `panel` if a new value means a different panel. */
 type Affected = 'panel' | 'key' | 'calls' | 'sockets' | 'rest';
 
 /**
- * The settings that affect more than the rest. `servers` is compared server by server, and the
- * source of the key affects nothing.
+ * The settings that affect more than `rest`. `servers` is compared server by server, and
+ * `apiKeySource` affects nothing.
  */
 const AFFECTS: { readonly [Key in keyof PanelConfig]?: readonly Affected[] } = {
   name: ['panel'],
@@ -26,7 +26,7 @@ const AFFECTS: { readonly [Key in keyof PanelConfig]?: readonly Affected[] } = {
   servers: [],
 };
 
-/** What the changed settings of a panel affect; empty if no setting changed. */
+/** The parts of a panel that its changed settings affect; empty if no setting changed. */
 export function affectedByChanges(before: PanelConfig, after: PanelConfig): ReadonlySet<Affected> {
   const keys = Object.keys({ ...before, ...after }) as (keyof PanelConfig)[];
   const isChanged = (key: keyof PanelConfig) =>

@@ -48,9 +48,9 @@ const hosts = (example: string) =>
     'host name',
   );
 
-/** What is wrong with a key in the file itself, where people also write where the key is. */
+/** What is wrong with `api_key`, in which people also write the key's file or variable. */
 function inlineKeyProblem(text: string): string | undefined {
-  // A key may contain a slash, but none begins like this.
+  // A key may contain a slash, but never begins like a path.
   if (/^(?:~|\.{0,2}|[a-z]:)[/\\]/i.test(text))
     return 'expected an API key, but this is a file: name it in `api_key_file`';
   return /^\$\w+$/.test(text)
@@ -58,7 +58,7 @@ function inlineKeyProblem(text: string): string | undefined {
     : apiKeyProblem(text);
 }
 
-/** A file with an API key, which is read again with each reload. */
+/** The path of a file with an API key, which is read again at each reload. */
 const keyFile = (keyProblem: (key: string) => string | undefined, otherwise: string) =>
   namedFile({
     kind: API_KEY_FILE,
@@ -129,12 +129,13 @@ const nodes = settings('a map with api_key_file', {
 }).transform(({ apiKeyFile, intervalMs }) => ({ apiKey: new Secret(apiKeyFile), intervalMs }));
 
 /**
- * An offline server sends stats only on request, after 15 s of silence; the other five seconds are
- * for its response. With less, its series would come and go.
+ * Without a request, an offline server sends no stats. The exporter requests them after 15 s of
+ * silence, and the response may take another 5 s. With a shorter value, such series would come and
+ * go.
  */
 const SHORTEST_STALENESS = '20s';
 
-/** APIs that several panels have, although each is named after one of them. */
+/** APIs that are named after one panel but used by several. */
 const APIS_OF_SEVERAL = DIALECT_FACTS.filter(({ panels }) => panels.length > 1)
   .map(({ name: api, panels }) => `${api} also covers ${panels.slice(1).join(', ')} and compatible panels`)
   .join(', ');
@@ -245,7 +246,7 @@ const panel = settings('a panel, such as `- name: main`', PANEL_SHAPE).transform
     apiKeySource: 'variable',
     tls: tlsConfig,
     origin: panel.origin ?? new URL(panel.url).origin,
-    // Without `discover`, the list only adds facts about the configured servers.
+    // Without `discover`, the list only adds facts about configured servers.
     listing: list ?? (limitsFromListing ? { intervalMs: 5 * 60_000 } : undefined),
     // A key without a value would be lost between threads, and look like a change.
     servers: panel.servers.map(
@@ -259,10 +260,10 @@ const log = section('a map with level and format', {
   format: byDefault('auto', oneOf(LOG_FORMATS)).describe('auto is pretty in a terminal and json otherwise.'),
 });
 
-/** The keys that a configuration of pterodactyl_exporter or pelican-exporter always has. */
+/** Keys that every configuration of pterodactyl_exporter or pelican-exporter has. */
 const THEIR_KEYS = ['host', 'api_key'];
 
-/** Why the whole file is something else; undefined if it may be a configuration. */
+/** Why the file can't be a configuration at all; undefined if it may be one. */
 function misfit(tree: Tree): string | undefined {
   if (tree === null)
     return 'the file is empty; create it with init, or copy config.example.yaml and fill in your panel';
@@ -291,12 +292,12 @@ const config = section('a map with panels', {
 }).meta({ title: 'gameserver-exporter configuration' });
 
 /**
- * The configuration file: types, defaults and descriptions. Its input is a tree of texts, its
- * output the configuration, with the content of the files that it names.
+ * The schema of the configuration file: types, defaults and descriptions. Its input is a tree of
+ * texts. Its output is the configuration with the content of the files that it names.
  */
 export const configSchema = z.preprocess((tree, context) => {
   const problem = misfit(tree);
-  // Then, no other problem is reported.
+  // A file that isn't a configuration has no other problems.
   if (problem !== undefined) context.addIssue(customIssue(problem, 'key'));
   return tree;
 }, config);

@@ -1,18 +1,18 @@
-// A configuration as a text with its secrets, which the thread that read the file passes on.
+// A configuration as text with its secrets, in which form a thread passes it on.
 
 import type { ServerTarget } from '../domain/server.ts';
 import { Secret } from '../text/secrets.ts';
 import type { LoadResult } from './config.ts';
 
-/** Some servers of the panel with this index. */
+/** Some of the servers of one panel, which is given by its index. */
 export type ServersPart = readonly [panel: number, servers: readonly ServerTarget[]];
 
-/** So many servers are passed on at once: reading them takes a millisecond or two. */
+/** How many servers are passed on at once: reading them takes a millisecond or two. */
 const PART_SERVERS = 200;
 
 /**
- * A configuration as texts that another thread reads one after another: all but its servers, then
- * these, with the index of their panel.
+ * A configuration as texts that another thread reads one by one: first everything but the servers,
+ * then parts with the servers of each panel.
  */
 export function* disclosedParts(loaded: LoadResult): Generator<string, void, void> {
   if (!loaded.ok) {
@@ -28,12 +28,12 @@ export function* disclosedParts(loaded: LoadResult): Generator<string, void, voi
   }
 }
 
-/** Stands for a secret in a text; no setting and no label has this name. */
+/** Marks a secret in the text; no setting and no label has this name. */
 const SECRET = '$secret';
 
 /**
- * Plain data with its secrets as a text, which can be compared, and passed on by a thread: a secret
- * hides its text from both.
+ * Plain data as text with its secrets, for comparison and for messages between threads. Otherwise,
+ * a secret hides its text from both.
  */
 export function disclose(data: unknown): string {
   return JSON.stringify(data, (_, value: unknown) =>
@@ -41,7 +41,7 @@ export function disclose(data: unknown): string {
   );
 }
 
-/** The texts of all secrets in plain data. */
+/** All secrets in plain data. */
 export function secretsIn(data: unknown): readonly string[] {
   const found: string[] = [];
   JSON.stringify(data, (_, value: unknown) => {

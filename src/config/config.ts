@@ -11,9 +11,7 @@ export type Config = z.output<typeof configSchema>;
 /** One panel entry. */
 export type PanelConfig = Config['panels'][number];
 
-/**
- * A usable configuration and the files that contain its keys, or everything that is wrong with it.
- */
+/** A usable configuration and its key files, or all problems of an invalid one. */
 export type LoadResult =
   | { readonly ok: true; readonly config: Config; readonly secretFiles: readonly SecretFile[] }
   | { readonly ok: false; readonly issues: readonly ConfigIssue[] };

@@ -22,7 +22,7 @@ import { LABEL_NAME_JSON, LABEL_VALUE, labels, mode, queryShape, queryType } fro
 const MAX_GLOB = 200;
 const GLOB = `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
 
-/** Why a text isn't a glob. Unbalanced brackets would be taken literally, or match nothing. */
+/** What is wrong with a glob. Unbalanced brackets would be taken literally, or match nothing. */
 function globProblem(text: string): string | undefined {
   if (text.trim() === '' || text.length > MAX_GLOB) return `expected ${GLOB}`;
   try {
@@ -69,9 +69,7 @@ const queryRule = settings("a rule, such as `- { match: { egg: ['Paper*'] }, typ
   ),
 }).transform(({ match: servers, ...query }) => ({ match: servers, query }));
 
-/**
- * A section that can also be a switch: true is the section with all its defaults, false is none.
- */
+/** A section that may also be a switch: true is the section with its defaults, false is none. */
 function orSwitch<T extends z.ZodType>(map: T, ...examples: readonly unknown[]) {
   // Scalars are texts here, as everywhere in the file's tree.
   const read = (value: unknown) => (value === 'true' ? {} : value === 'false' ? undefined : value);
@@ -85,10 +83,7 @@ const labelRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, labe
 
 const ANY_LABELS = labels('expected a map of labels, such as { team: games }, or a list of rules');
 
-/**
- * Labels for all discovered servers, or a list of rules of which the first that matches gives a
- * server its labels.
- */
+/** Labels for all discovered servers, or a list of rules. The first matching rule applies. */
 const labelRules = z
   .preprocess(
     (value, context) => {
@@ -111,7 +106,7 @@ const labelRules = z
     'Additional labels on every series of these servers: a map, or a list of rules. The first matching rule applies.',
   );
 
-/** `discover` of a panel: true, or which of the servers in its server list are monitored. */
+/** `discover` of a panel: true, or a map that selects servers from the server list. */
 export const discover = orSwitch(
   settings('true, false or a map such as { type: owner }', {
     type: optional(oneOf(LISTING_TYPES), 'owner').describe(
@@ -154,7 +149,7 @@ export const discover = orSwitch(
   { type: 'owner' },
 );
 
-/** A list that takes a call for each server: true, or how often it is read. */
+/** Data that takes one call per server: true, or a map with an interval. */
 export const perServer = (description: string) =>
   orSwitch(
     settings('true, false or a map such as { interval: 1h }', {

@@ -1,4 +1,4 @@
-// Loads the configuration from a file, in a thread of its own while the exporter runs.
+// Loads the configuration from a file. A running exporter does it in a thread.
 
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
@@ -13,9 +13,9 @@ import { readDisclosed, type ServersPart } from './config-text.ts';
 import { parseConfig } from './parse.ts';
 
 /**
- * Reads the configuration and the files that it refers to. Invalid input of any kind is returned as
- * issues. `skipKeyFiles` skips the files with API keys, for a user who has a separate key and may
- * not read them: those keys are then empty.
+ * Reads the configuration and its files. Invalid input of any kind is returned as issues.
+ * `skipKeyFiles` leaves the exporter's keys empty, for a user who has a separate key and may not
+ * read the key files.
  */
 export async function loadConfig(file: string, env: Environment, skipKeyFiles = false): Promise<LoadResult> {
   const { parsed, issues } = await loadSettings(file, (text, read) => parseConfig(text, file, env, read), {
@@ -35,9 +35,9 @@ export async function loadConfig(file: string, env: Environment, skipKeyFiles = 
 }
 
 /**
- * Loads in a thread of its own, for a reload: 10,000 servers take some 400 ms, in which every
- * socket and scrape would wait. A server that is described as before is the same object, so that
- * nothing compares it again. `program` is the thread's.
+ * Loads in a thread, for a reload: 10,000 servers take about 400 ms, in which every socket and
+ * scrape would wait. An unchanged server is the same object as before, so nothing has to compare it
+ * again. `program` is the thread's file.
  *
  * @throws Error if the thread can't do its work
  */
@@ -53,7 +53,7 @@ export async function loadInThread(
     execArgv: [],
     env: {},
   });
-  // An error in the thread rejects both; a thread that ends silently only exits.
+  // An error in the thread rejects both promises. A thread that ends silently only emits `exit`.
   const exited = once(worker, 'exit').then(([code]) => Promise.reject(new Error(`exit code ${code}`)));
   const read = async (message: Promise<unknown[]>) => {
     const [disclosed] = (await Promise.race([message, exited])) as [string | undefined];
@@ -64,7 +64,7 @@ export async function loadInThread(
     const known = knownServers(running);
     for (;;) {
       const message = once(worker, 'message');
-      // The thread waits for the request, so that the event loop has a turn for each part.
+      // The thread waits for each request, so that the event loop can work between two parts.
       worker.postMessage('next', []);
       const part = (await read(message)) as ServersPart | undefined;
       if (part === undefined || !loaded.ok) return loaded;
@@ -76,10 +76,7 @@ export async function loadInThread(
   }
 }
 
-/**
- * Returns the object of the running configuration for a server with the same settings, else the
- * given one.
- */
+/** Returns the object of the running configuration for an unchanged server, else the given one. */
 function knownServers(running: Config | undefined): (server: ServerTarget) => ServerTarget {
   const servers = running?.panels.flatMap((panel) => panel.servers) ?? [];
   const serverKey = ({ panel, id }: ServerTarget) => `${id} ${panel}`;

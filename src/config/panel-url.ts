@@ -1,10 +1,10 @@
-// The address of a panel, in the form that the exporter can use.
+// Validates and normalizes the address of a panel.
 
 import { isLoopback } from '../addresses/ranges.ts';
 import { SERVER_ID } from './server-schema.ts';
 
 /**
- * Paths of a panel's API and its own pages (routes/base.php of Pterodactyl), as copied from
+ * Paths of a panel's API and pages (routes/base.php of Pterodactyl) that people copy from
  * documentation or the address bar.
  */
 const INNER_PATH = new RegExp(
@@ -26,10 +26,7 @@ export function parseHttpUrl(text: string): URL | undefined {
   return /^https?:\/\//i.test(text) && url?.hostname !== '' ? url : undefined;
 }
 
-/**
- * What is wrong with a panel's base address, as the expectation that it doesn't meet; undefined if
- * nothing is.
- */
+/** The expectation that a panel's base address doesn't meet; undefined if it is valid. */
 export function panelUrlProblem(text: string): string | undefined {
   const url = parseHttpUrl(text);
   if (url === undefined) return 'expected the base URL of the panel, such as https://panel.example.com';

@@ -1,4 +1,4 @@
-// Parses a configuration file, by the schema as well as by rules for several settings.
+// Parses a configuration file with the schema and with rules across settings.
 
 import { z } from 'zod';
 import { canonicalId, isSameServer, shortId } from '../domain/server-ids.ts';
@@ -11,8 +11,8 @@ import { isClearText } from './panel-url.ts';
 import { readAddress } from './server-schema.ts';
 
 /**
- * Reads a configuration's text; `file` is its name in the issues, and `read` reads the files that
- * it refers to, if any.
+ * Parses a configuration's text; `file` is its name in the issues, and `read` reads the files that
+ * it names.
  */
 export async function parseConfig(text: string, file: string, env: Environment, read?: ReadFile) {
   const parsed = await checkSettings(text, env, { file, schema: configSchema, read, rules: configRules });
@@ -66,7 +66,7 @@ function configRules(tree: Tree): readonly SettingProblem[] {
     if (given in tls !== other in tls)
       add(at('tls_config', given), `expected ${other} as well: a client certificate needs both`, 'key');
     if (discover === 'false' && Array.isArray(servers) && servers.length === 0) add(at('servers'), NO_SERVER);
-    // Without the server list, only the file can specify where a game is queried.
+    // Without the server list, only the configuration can say where a game is queried.
     const isUnlisted = discover === 'false' && panel['limits_from_listing'] === 'false';
     const [ids, names] = [new Map<Tree, KeyPath>(), new Map<Tree, KeyPath>()];
     for (const [index, { id, name, query }] of mapsIn(panel, 'servers').entries()) {
@@ -77,7 +77,7 @@ function configRules(tree: Tree): readonly SettingProblem[] {
           ? `expected each server once (already listed at ${place})`
           : `expected an id whose first 8 characters are unique in the panel (${place} has the same)`,
       );
-      // The identity is also the default of a server's name.
+      // The identity is the default name of a server.
       const isDefault = name === undefined || name === identity;
       unique(names, isDefault ? identity : name, at('servers', index, isDefault ? 'id' : 'name'));
       if (!isUnlisted || !isTreeMap(query)) continue;
@@ -89,10 +89,7 @@ function configRules(tree: Tree): readonly SettingProblem[] {
   return problems;
 }
 
-/**
- * The items of a list in a map, with empty maps for anything but maps; nothing, if there is no
- * list.
- */
+/** The maps in a list of a map, with an empty map for any other item; empty if there is no list. */
 function mapsIn(map: Tree, key: string): readonly Readonly<Record<string, Tree>>[] {
   const list = valueAt(map, [key]);
   return Array.isArray(list) ? list.map((item: Tree) => (isTreeMap(item) ? item : {})) : [];

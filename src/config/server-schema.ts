@@ -50,7 +50,7 @@ export const TAKEN_LABELS: readonly string[] = [
 ];
 
 /**
- * The host as `URL.hostname` writes it; undefined if the text is anything but a host name or an IP
+ * The host in the form of `URL.hostname`; undefined unless the text is a host name or an IP
  * address.
  */
 export function parseHost(text: string): string | undefined {
@@ -73,7 +73,7 @@ export const queryType = (expected: string, ...others: readonly string[]) =>
     ...others,
   );
 
-/** The address in canonical form; undefined if it isn't a host with or without a port. */
+/** The address in canonical form; undefined unless it is a host with or without a port. */
 export function readAddress(text: string): string | undefined {
   const endpoint = parseEndpoint(isIPv6(text) ? `[${text}]` : text);
   const host = endpoint === undefined ? undefined : parseHost(endpoint.host);
@@ -88,7 +88,7 @@ export const queryShape = {
   address: optional(
     scalar('a host name or an IP address, with or without a port', {
       example: 'play.example.com:2457',
-      // An address that stands for every address of a machine can't be queried.
+      // An address that stands for all addresses of a machine can't be queried.
       problem: (text) =>
         /^(?:0\.0\.0\.0|\[::\])(?::\d+)?$/.test(readAddress(text) ?? '')
           ? 'expected the address of one machine, such as play.example.com:2457'

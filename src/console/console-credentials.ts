@@ -1,6 +1,5 @@
 /**
- * Credentials of one server's console, whose path may contain a daemon that the configuration
- * doesn't name.
+ * Credentials for one server's console, also if the configuration doesn't name the server's daemon.
  */
 import type { ServerTarget } from '../domain/server.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
@@ -9,7 +8,10 @@ import { PanelError } from '../panel/panel-error.ts';
 import type { ServerAddress } from '../panel/requests.ts';
 import type { Credentials } from '../panel/responses.ts';
 
-/** Requests a server's credentials; with another daemon in its path if the panel requires that. */
+/**
+ * Requests a server's credentials. If the panel requires a daemon in the path, it tries the others
+ * as well.
+ */
 export function credentialsFrom(api: Pick<PanelApi, 'get'>) {
   let accepted: ServerTarget['daemon'];
   const request = async (id: string, daemon: ServerTarget['daemon'], signal: AbortSignal) => {
@@ -24,7 +26,7 @@ export function credentialsFrom(api: Pick<PanelApi, 'get'>) {
       throw error;
     });
     if (!(refusal instanceof PanelError)) return refusal;
-    // A person's console doesn't read the server list, which has the daemon.
+    // The console command doesn't read the server list, which would name the daemon.
     for (const other of DAEMONS.filter((one) => one !== first)) {
       const credentials = await request(id, other, signal).catch(() => undefined);
       if (credentials !== undefined) return credentials;

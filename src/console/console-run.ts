@@ -12,8 +12,8 @@ import { PowerProgress } from './power-progress.ts';
 import type { Screen } from './screen.ts';
 
 /**
- * The actions of a run, in this order: recent lines, a power action, commands; it ends `for`
- * milliseconds after connecting, finished or not.
+ * The actions of a run, in this order: recent lines, a power action, commands. The run ends `for`
+ * milliseconds after connecting, whether or not they are done.
  */
 export interface ConsolePlan {
   readonly logs?: boolean;
@@ -24,9 +24,9 @@ export interface ConsolePlan {
   readonly interactive: boolean;
 }
 
-/** The server whose console is shown, how to reach it, and where to show it. */
+/** The server, how to reach it, and where to show its console. */
 export interface ConsoleOptions extends ConsoleAccess {
-  /** A description of where the API key came from. */
+  /** The source of the API key, for messages. */
   readonly keySource: string;
   readonly screen: Screen;
 }
@@ -41,16 +41,19 @@ const COMMAND_INTERVAL_MS = 1_050;
 const FIRST_STATE_MS = 3_000;
 
 /**
- * How long messages wait for a lost connection to come back, and how long a power action may take:
- * modded servers take minutes.
+ * How long messages wait for a lost connection, and how long a power action may take: modded
+ * servers need minutes.
  */
 const PATIENCE_MS = 5 * 60_000;
 
-/** Output is complete after this long without a line, and at the latest after the longer time. */
+/**
+ * Output counts as complete after this long without a line, and at the latest after the longer
+ * time.
+ */
 const SETTLED_MS = 2_000;
 const MAX_SETTLING_MS = 10_000;
 
-/** How often a condition that is waited for is checked. */
+/** The interval at which a condition is checked. */
 const CHECK_INTERVAL_MS = 50;
 
 /** Messages that contain the server's output. */
@@ -91,17 +94,17 @@ export class ConsoleRun {
     });
   }
 
-  /** Ends the run, also before it is done. */
+  /** Ends the run, even if it isn't done. */
   end(error?: string): void {
-    // In a person's session, failures were visible and could be handled, so they don't change the
-    // exit code.
+    // An interactive user saw each failure and could handle it, so failures don't change the exit
+    // code.
     const hasFailed = error !== undefined || (this.#failures > 0 && !this.#plan.interactive);
     this.#outcome ??= { code: hasFailed ? 1 : 0, error };
     this.#ending.abort();
   }
 
   /**
-   * Executes the plan; resolves when the socket is closed, with the exit code, and an error that
+   * Executes the plan. Resolves when the socket is closed, with the exit code and an error that
    * wasn't shown before.
    */
   async run() {
@@ -121,7 +124,7 @@ export class ConsoleRun {
   async #script(): Promise<void> {
     const { logs = false, power, send = [], for: forMs, interactive } = this.#plan;
     const { clock } = this.#options;
-    // A connection that is lost at once counts, because each message has its own time limit.
+    // A connection counts even if it is lost at once, because each message has its own time limit.
     await this.#until(() => this.#hasConnected);
     await this.#until(() => this.#state !== undefined, FIRST_STATE_MS);
     if (logs) await this.#send({ event: 'send logs' }, 'the request for recent lines');
@@ -168,7 +171,8 @@ export class ConsoleRun {
   }
 
   /**
-   * Sends a message once the node accepts it; ends the run if there is no connection for too long.
+   * Sends a message once the node accepts messages. Ends the run if there is no connection for five
+   * minutes.
    */
   async #send(message: ClientMessage, what: string): Promise<void> {
     const isReady = await this.#until(() => this.#session.isReady, PATIENCE_MS);
@@ -183,8 +187,8 @@ export class ConsoleRun {
   }
 
   /**
-   * A sentence about the permission that the token lacks; undefined if it lacks none, as far as is
-   * known. Nodes silently drop messages without permission.
+   * A sentence about the permission that the token lacks; undefined if it isn't known to lack any.
+   * Nodes silently drop messages without permission.
    */
   #lacking(permission: string): string | undefined {
     if (!this.#session.lacks(permission)) return undefined;

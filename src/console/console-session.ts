@@ -28,7 +28,7 @@ export interface ConsoleAccess {
   readonly random: () => number;
 }
 
-/** The callbacks for events of the socket. */
+/** Callbacks for events of the socket. */
 export interface ConsoleEvents {
   /** The connection, or its problem, changed. */
   changed(): void;
@@ -36,7 +36,7 @@ export interface ConsoleEvents {
   messageReceived(message: ServerMessage): void;
 }
 
-/** The exporter's own session, without polls and without the limits of a fleet. */
+/** A session of the exporter, without polls and without the limits of a fleet. */
 export class ConsoleSession {
   readonly #access: ConsoleAccess;
   readonly #session: Session;
@@ -47,7 +47,7 @@ export class ConsoleSession {
     this.#session = new Session(this.#context(events), recordFor(access.target, events));
   }
 
-  /** Connects, and reconnects after each failure. */
+  /** Connects, and reconnects after every failure. */
   start(): void {
     this.#session.sees(this.#surroundings(true));
   }
@@ -58,27 +58,27 @@ export class ConsoleSession {
     await this.#session.closing;
   }
 
-  /** The node accepted the token. */
+  /** Whether the node accepted the token. */
   get isConnected(): boolean {
     const { machine } = this.#session;
     return isLive(machine) || machine.name === 'opening';
   }
 
   /**
-   * The node accepts messages. It may refuse them while a new token is pending, because the old one
-   * may have expired.
+   * Whether the node accepts messages. It may refuse them while a new token is pending, because the
+   * old one may have expired.
    */
   get isReady(): boolean {
     return ['opening', 'streaming'].includes(this.#session.machine.name);
   }
 
-  /** Why it isn't connected, or why its token can't be renewed. */
+  /** Why there is no connection, or why the token can't be renewed. */
   get problem(): Problem | undefined {
     const { machine } = this.#session;
     return machine.name === 'idle' ? undefined : machine.problem;
   }
 
-  /** Retrying won't help soon. */
+  /** Whether retrying won't help soon. */
   get isBlocked(): boolean {
     return this.#session.machine.name === 'blocked';
   }
@@ -88,7 +88,7 @@ export class ConsoleSession {
     this.#socket?.send(message);
   }
 
-  /** Whether the token lacks this permission, as far as is known. */
+  /** Whether the token is known to lack this permission. */
   lacks(permission: string): boolean {
     const { machine } = this.#session;
     const token = 'token' in machine ? machine.token : undefined;
@@ -97,7 +97,7 @@ export class ConsoleSession {
     return !permissions.includes(permission) && !permissions.includes('*');
   }
 
-  /** A console's socket is never delayed by limits or other servers. */
+  /** Limits and other servers never delay a console's socket. */
   #surroundings(isRunning: boolean): Surroundings {
     const { clock, target } = this.#access;
     return { ...NOTHING_KNOWN, now: clock.now(), isRunning, target: { ...target, mode: 'socket' } };
@@ -140,7 +140,7 @@ export class ConsoleSession {
 
 const ignore = () => undefined;
 
-/** Keeps nothing: the session's findings become events. */
+/** Stores nothing: the session's findings become events. */
 function recordFor(target: ServerTarget, events: ConsoleEvents): SessionRecord {
   return {
     target,

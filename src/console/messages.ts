@@ -18,16 +18,16 @@ const NOTES = new Map<string, (said: string) => string>([
 ]);
 
 /**
- * What to tell a person about a message that isn't output; undefined if it is irrelevant or
- * reported in another way.
+ * The text for a person about a message that isn't output; undefined if it is irrelevant or shown
+ * elsewhere.
  */
 export function describeMessage({ event, args: [first = ''] }: ServerMessage): string | undefined {
   return NOTES.get(event)?.(printable(first));
 }
 
 /**
- * A problem with the connection and what to do about it, with the source of the API key if the key
- * or its account is the reason.
+ * A problem of the connection with its remedy, and with the source of the API key if the key or its
+ * account is the reason.
  */
 export function explainProblem(problem: Problem, keySource: string): string {
   const { scope, lasting, severity } = CAUSES[problem.cause];
@@ -39,8 +39,8 @@ export function explainProblem(problem: Problem, keySource: string): string {
 }
 
 /**
- * The maximum length of a message's text that is shown, in UTF-16 units: in longer ones, escape
- * sequences are expensive to find.
+ * The maximum length of a displayed message, in UTF-16 units: finding escape sequences in longer
+ * ones is expensive.
  */
 export const MAX_LENGTH = 16_384;
 
@@ -51,9 +51,9 @@ const COLOR = /(\u001b\[[\d;:]*m)/;
 const UNPRINTABLE = new RegExp(String.raw`(?![\t\n])${INVISIBLE}`, 'gv');
 
 /**
- * A node's text as lines that can't control a terminal: printable characters and tabs, plus colors
- * (SGR sequences) if `color` is true, reset at the end of each line; secrets are redacted. A
- * carriage return breaks the line, so that nothing is overwritten.
+ * A node's text as lines that can't control a terminal: printable characters and tabs, without
+ * secrets. If `color` is true, colors (SGR sequences) stay, and are reset at the end of each line.
+ * A carriage return breaks the line, so that it can't overwrite text.
  */
 export function cleanLines(text: string, color: boolean): readonly string[] {
   const isColored = color && text.length <= MAX_LENGTH;

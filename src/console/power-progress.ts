@@ -1,4 +1,4 @@
-// The progress of a power action, by the states of its server.
+// The progress of a power action, derived from the states of its server.
 
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import type { PowerAction } from '../panel/socket-codec.ts';
@@ -10,8 +10,8 @@ interface Course {
 }
 
 /**
- * The permission that a node requires (wings, router/websocket), and the states in which the action
- * is underway and done.
+ * The permission that a node requires (wings, router/websocket), and the states during and after
+ * the action.
  */
 const COURSES: Readonly<Record<PowerAction, Course>> = {
   start: { permission: 'control.start', underway: 'starting', isDone: (state) => state === 'running' },
@@ -20,15 +20,12 @@ const COURSES: Readonly<Record<PowerAction, Course>> = {
   kill: { permission: 'control.stop', isDone: isOff },
 };
 
-/** Begins with the state in which the action finds the server. */
+/** The progress of one action, from the state of the server at its start. */
 export class PowerProgress {
   readonly #course: Course;
   readonly #isRestart: boolean;
   #state: ServerState;
-  /**
-   * Whether a restart can be complete: a server that was running must have left the state `running`
-   * first.
-   */
+  /** Whether the server has left the state `running`. A restart is complete only after that. */
   #hasLeft: boolean;
 
   constructor(action: PowerAction, before: ServerState) {
@@ -42,12 +39,15 @@ export class PowerProgress {
     return this.#course.permission;
   }
 
-  /** The server is in the state to which the action leads; a restart is needed in any. */
+  /**
+   * Whether the server is already in the state to which the action leads. A restart is never
+   * needless.
+   */
   get isNeedless(): boolean {
     return !this.#isRestart && this.#course.isDone(this.#state);
   }
 
-  /** The server is already changing to that state. */
+  /** Whether the server is already changing to that state. */
   get isUnderway(): boolean {
     return this.#state === this.#course.underway;
   }

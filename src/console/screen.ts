@@ -10,15 +10,15 @@ interface ScreenOptions {
   readonly stderr: Writable;
   /** Whether lines may contain colors. */
   readonly color: boolean;
-  /** Shown before the line that a person types in a terminal; absent for pipes and files. */
+  /** The prompt before the line that a person types in a terminal; absent for pipes and files. */
   readonly prompt?: string | undefined;
-  /** Ctrl-C was pressed in a terminal. */
+  /** Called when Ctrl-C is pressed in a terminal. */
   readonly onInterrupt: () => void;
 }
 
 /**
- * The output and input of a console: pipes and files, or a terminal in which output appears above
- * the line that is being typed.
+ * The output and input of a console: pipes and files, or a terminal that shows output above the
+ * line being typed.
  */
 export class Screen {
   /** The lines that are typed or piped in; absent if nothing is read. */
@@ -48,16 +48,13 @@ export class Screen {
     this.#write(cleanLines(text, color).join('\n'), stdout);
   }
 
-  /** Shows a message from the program itself, which isn't part of piped output. */
+  /** Shows a message from the program itself, separate from piped output. */
   note(text: string): void {
     const { stdout, stderr, prompt } = this.#options;
     this.#write(`-- ${KNOWN_SECRETS.redact(text)}`, prompt === undefined ? stderr : stdout);
   }
 
-  /**
-   * Releases the terminal and the input: a pipe whose other end stays open must not keep the
-   * program running.
-   */
+  /** Releases the terminal and the input, because an open pipe would keep the program running. */
   close(): void {
     if (this.#isTyping) this.#options.stdout.write('\n');
     this.#reader?.close();
@@ -65,7 +62,7 @@ export class Screen {
   }
 
   #write(text: string, stream: Writable): void {
-    // A long input line spans several rows. readline moves up by that many before it redraws, so
+    // A long input line spans several rows. readline moves up by as many rows before it redraws, so
     // they are added below.
     const rows = this.#isTyping ? (this.#reader?.getCursorPos().rows ?? 0) : 0;
     if (this.#isTyping) {

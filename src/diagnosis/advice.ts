@@ -1,8 +1,8 @@
-// What happened, with what to do about it.
+// Joins an observation and its advice.
 
 /**
- * What happened, and what to do about it, as sentences; a quoted response loses its own full stop,
- * so that only one remains.
+ * An observation and its advice as sentences. An observation may end with a quoted full stop; only
+ * one remains.
  */
 export function withAdvice(observation: string, advice: string): string {
   return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;

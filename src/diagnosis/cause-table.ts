@@ -1,4 +1,4 @@
-// How tables of causes are written.
+// The types and kinds of the tables of causes.
 import type { CauseCode, CauseCodes, Scope } from '../domain/problems.ts';
 
 /**
@@ -17,38 +17,41 @@ export interface Cause {
   /** What to do, in one sentence or two. */
   readonly remedy: string;
   readonly severity: Severity;
-  /** Only a person, or a job on the panel, can end it: retrying within minutes is useless. */
+  /**
+   * Whether only a person, or a job on the panel, can end it, so that retrying within minutes is
+   * useless.
+   */
   readonly lasting: boolean;
 }
 
 type Kind = Pick<Cause, 'severity' | 'lasting'>;
 
 /**
- * A state in which the panel blocks a server: it is normal, and ends without the exporter's help.
+ * A state in which the panel blocks a server. It is normal, and ends without the exporter's help.
  */
 export const STATE: Kind = { severity: 'fact', lasting: true };
 
-/** Something normal that may end at any time. */
+/** A normal condition that may end at any time. */
 export const QUIET: Kind = { severity: 'fact', lasting: false };
 
-/** Something that is often temporary, or that stops nothing. */
+/** A failure that is often temporary, or that stops nothing. */
 export const PASSING: Kind = { severity: 'warning', lasting: false };
 
-/** Servers can't be monitored, perhaps none of a node or a panel. */
+/** A failure that prevents servers from being monitored, perhaps all of a node or panel. */
 export const DOWN: Kind = { severity: 'error', lasting: false };
 
 /**
- * Servers can't be monitored until someone changes the configuration, a permission, the key, the
- * panel or the node.
+ * A failure that lasts until someone changes the configuration, a permission, the key, the panel or
+ * the node.
  */
 export const WRONG: Kind = { severity: 'error', lasting: true };
 
-/** What to do about a clock. */
+/** The remedy for a wrong clock. */
 export const NTP = 'Enable time synchronization (NTP)';
 
 type Texts = readonly [title: string, meaning: string, remedy: string];
 
-/** Causes of one scope and kind. */
+/** Defines the causes of one scope and kind. */
 export function causes<Subject extends Scope, Code extends CauseCodes[Subject]>(
   scope: Subject,
   kind: Kind,

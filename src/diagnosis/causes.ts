@@ -1,4 +1,4 @@
-// All causes by their codes.
+// All causes by code.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
 import { withAdvice } from './advice.ts';
@@ -9,7 +9,7 @@ import { NODE_CAUSES } from './node-causes.ts';
 import { PANEL_CAUSES } from './panel-causes.ts';
 import { SERVER_CAUSES } from './server-causes.ts';
 
-/** Every cause by its code, in the order of the scopes. */
+/** Every cause by code, in the order of the scopes. */
 export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
   ...SERVER_CAUSES,
   ...NODE_CAUSES,
@@ -19,20 +19,20 @@ export const CAUSES: Readonly<Record<CauseCode, Cause>> = {
 };
 
 /**
- * The cause's title where the server, node or panel is already named: `unreachable` for `node
- * unreachable`.
+ * The title without its first word, where the server, node or panel is already named: `unreachable`
+ * for `node unreachable`.
  */
 export function shortTitle(code: CauseCode): string {
   const { scope, title } = CAUSES[code];
   return title.startsWith(`${scope} `) ? title.slice(scope.length + 1) : title;
 }
 
-/** Whether the cause is a normal condition, such as a suspension, rather than a failure. */
+/** Whether the cause is a normal condition, such as a suspension, and not a failure. */
 export function isFact(cause: CauseCode | undefined): boolean {
   return cause !== undefined && CAUSES[cause].severity === 'fact';
 }
 
-/** What happened, and what to do. */
+/** The detail of a problem, followed by the remedy. */
 export function withRemedy({ cause, detail }: Problem): string {
   return withAdvice(detail, CAUSES[cause].remedy);
 }
@@ -47,7 +47,7 @@ export function problemLine(problem: Problem): string {
 
 /**
  * The state or refusal that prevents a server from being monitored until someone changes it;
- * undefined for every other cause. A problem of the panel or its API key blocks no server: it is
+ * undefined for every other cause. Problems of the panel or its API key block no server: they are
  * reported once, for the panel.
  */
 export function blockedReason(cause: CauseCode): BlockedReason | undefined {

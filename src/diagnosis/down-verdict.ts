@@ -1,4 +1,4 @@
-// The verdict whether a server that is off counts as down: the strip, counts and rows share it.
+// Decides whether a server that is off counts as down, for the strip, counts and rows alike.
 import { isCrash, type StopReason } from '../domain/stops.ts';
 import { CRASH_WINDOW_SECONDS } from '../domain/thresholds.ts';
 import type { CodeSeenBy } from './server-problems.ts';
@@ -10,13 +10,13 @@ export type WhyDown = Extract<CodeSeenBy<'exporter'>, 'gave_up' | 'crashed' | 'o
 export interface OffFacts {
   /** Undefined if it is unknown whether the server should run. */
   readonly isExpected: boolean | undefined;
-  /** The reason of the stop since which it is off; undefined until it is decided. */
+  /** The reason of the latest stop; undefined until it is decided. */
   readonly reason: StopReason | undefined;
   /** Seconds since its last stop; NaN if no stop was seen. */
   readonly stoppedForSeconds: number;
-  /** Its node reported that it won't start it again. */
+  /** Whether its node reported that it won't start it again. */
   readonly isRestartAborted: boolean;
-  /** The node may still explain the latest stop. */
+  /** Whether the node may still explain the latest stop. */
   readonly isStopAwaited: boolean;
 }
 
@@ -26,9 +26,9 @@ export function whyDown(server: OffFacts): WhyDown | undefined {
   const mayBeOff = isExpected === false;
   if (server.isRestartAborted && !mayBeOff) return 'gave_up';
   if (isCrash(reason) && (!mayBeOff || server.stoppedForSeconds < CRASH_WINDOW_SECONDS)) return 'crashed';
-  // The advice depends on the reason, which may still come.
+  // The advice depends on the reason, which isn't known yet.
   if (server.isStopAwaited) return undefined;
-  // After an unexplained stop, it is also unknown whether the server should run; the alert uses
-  // what was expected before.
+  // After an unexplained stop, it is unknown whether the server should run. Alerts use the
+  // expectation from before.
   return isExpected === true || (isExpected === undefined && reason === 'unknown') ? 'off' : undefined;
 }

@@ -1,4 +1,4 @@
-// The causes that concern the exporter itself, or its machine.
+// The causes that concern the exporter or its machine.
 import type { CauseCodes } from '../domain/problems.ts';
 import { type Cause, causes, DOWN, PASSING } from './cause-table.ts';
 

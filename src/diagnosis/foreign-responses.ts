@@ -1,19 +1,20 @@
-/**
- * What HTTP responses mean that come from something in front of a panel or a node, or in its place.
- */
+/** Classifies HTTP responses from something in front of a panel or a node, or in its place. */
 import type { CauseCode } from '../domain/problems.ts';
 import { DIALECT_FACTS } from '../panel/dialects/facts.ts';
 
-/** A response that isn't in the form of the panel's or the daemon's own. */
+/** A response that doesn't have the form of the panel's or the daemon's own. */
 export interface ForeignResponse {
   readonly status: number;
   /** The page's title, or the message. */
   readonly message?: string | undefined;
-  /** The header `cf-mitigated: challenge`, which Cloudflare sends with every challenge page. */
+  /**
+   * Whether it has the header `cf-mitigated: challenge`, which Cloudflare sends with every
+   * challenge page.
+   */
   readonly isChallenge?: boolean | undefined;
 }
 
-/** Which cause a response has for a panel, and for a node. */
+/** The cause of each kind of response, for a panel and for a node. */
 const CAUSES_OF = {
   https_needed: ['https_needed', 'node_https_needed'],
   client_certificate: ['tls_client_certificate', 'node_tls_client_certificate'],
@@ -25,7 +26,7 @@ const CAUSES_OF = {
 
 type ForeignKind = keyof typeof CAUSES_OF;
 
-/** nginx; Go's net/http, as in Wings, Caddy and Traefik; Apache. */
+/** The texts of nginx, Go's net/http (Wings, Caddy, Traefik) and Apache. */
 const PLAIN_TO_TLS =
   /HTTP request (?:was sent to HTTPS port|to an HTTPS server)|plain HTTP to an SSL-enabled server/i;
 
@@ -35,7 +36,7 @@ const CLIENT_CERTIFICATE = /SSL certificate (?:was sent|error)/i;
 const CHALLENGE =
   /just a moment|attention required|checking your browser|captcha|challenge|are you (?:a )?human|\bbots?\b|ddos|access denied|been blocked|firewall/i;
 
-/** Is the response that of a bot check or firewall, whatever its status? */
+/** Is it the response of a bot check or firewall, regardless of its status? */
 export function isChallenge({
   message = '',
   isChallenge: isMarked = false,
@@ -43,7 +44,7 @@ export function isChallenge({
   return isMarked || CHALLENGE.test(message);
 }
 
-/** The statuses that only Cloudflare sends, as sentences about the server behind it. */
+/** The statuses that only Cloudflare sends, with what each reports about the server behind it. */
 const CLOUDFLARE: Readonly<Partial<Record<number, string>>> = {
   520: 'sent an empty or invalid response',
   521: 'refuses connections',
@@ -66,25 +67,25 @@ function recognize(response: ForeignResponse): ForeignKind | undefined {
   const { status, message = '' } = response;
   if (PLAIN_TO_TLS.test(message)) return 'https_needed';
   if (CLIENT_CERTIFICATE.test(message)) return 'client_certificate';
-  // Cloudflare marks each of its challenges, and a page that is none may contain the same text:
-  // its own rate limit denies access.
+  // Cloudflare marks all of its challenges. An unmarked page may contain the same text, such as
+  // that of its own rate limit.
   if (status === 429) return response.isChallenge === true ? 'challenge' : undefined;
-  // Cloudflare's name is on its error pages, too.
+  // Cloudflare's error pages contain its name, too.
   if (CLOUDFLARE[status] !== undefined) return 'cloudflare';
   if (isChallenge(response)) return 'challenge';
   if (status === 407) return 'proxy';
   return status === 403 ? 'access_rule' : undefined;
 }
 
-/** Is the message a daemon's response to a call without the daemon's own token? */
+/** Does the message come from a daemon that was called without the daemon's token? */
 const isOfDaemon = (message: string) =>
   DIALECT_FACTS.some(({ daemonRefusal }) => daemonRefusal?.test(message) === true);
 
-/** Services that people run beside a panel, as their pages are titled. */
+/** Titles of services that people run beside a panel. */
 const OTHER_SERVICE =
   /\b(?:alertmanager|cpanel|grafana|home assistant|nginx proxy manager|phpmyadmin|plesk|portainer|prometheus|proxmox|pufferpanel|uptime kuma|webmin|whmcs|wordpress)\b|\bwelcome to nginx\b|\bapache2? .{0,40}default page\b/i;
 
-/** What the other statuses of something in front of the panel mean. */
+/** The causes of other statuses from something in front of the panel. */
 const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
   401: 'login_page',
   429: 'rate_limited',
@@ -94,7 +95,7 @@ const OF_PANEL: Readonly<Partial<Record<number, CauseCode>>> = {
 };
 
 /**
- * Why something in front of the panel, or in its place, refused a call. Such a response is no
+ * Why something in front of the panel, or in its place, rejected a call. Such a response is no
  * evidence about a server.
  */
 export function foreignPanelCause(response: ForeignResponse): CauseCode {
@@ -106,22 +107,24 @@ export function foreignPanelCause(response: ForeignResponse): CauseCode {
   return OF_PANEL[status] ?? (status < 500 ? 'not_a_panel' : 'panel_error');
 }
 
-/** Why something in front of the node refused an upgrade; undefined if only the status is known. */
+/**
+ * Why something in front of the node rejected an upgrade; undefined if only the status is known.
+ */
 export function foreignNodeCause(response: ForeignResponse): CauseCode | undefined {
   const kind = recognize(response);
   return kind && CAUSES_OF[kind][1];
 }
 
-/** How much of a page is scanned: more than the head of a page. */
+/** The maximum number of scanned characters of a page, which is more than its head. */
 const MAX_SCANNED = 65_536;
 
-/** Forms and fields for passwords. */
+/** Matches forms and fields for passwords. */
 const LOGIN = /<form\b|<input\b[^<>]{0,300}type\s*=\s*["']?password/i;
 const LOGIN_TITLE = /\b(?:log|sign)[ -]?in\b|\blogin\b/i;
 
 /**
- * Why a response with a success status has a page instead of JSON: a bot check, another service, a
- * login, or anything else, such as PHP's messages in front of the JSON.
+ * Why a successful response is a page instead of JSON: a bot check, another service, a login, or
+ * anything else, such as PHP's messages in front of the JSON.
  */
 export function pageCause(page: string, response: Omit<ForeignResponse, 'status'>): CauseCode {
   const { message = '' } = response;

@@ -1,4 +1,4 @@
-// The causes that concern a panel's API key, or the account of the key.
+// The causes that concern a panel's API key or the key's account.
 
 import type { CauseCodes } from '../domain/problems.ts';
 import { CONSOLE_GRANT, permissionText } from '../panel/dialects/facts.ts';

@@ -1,5 +1,5 @@
-// Turns the problem of one server's call into that of its panel, path, node or consoles. Which of
-// these is blamed is decided in panel/health/suspicion.ts.
+// Converts the problem of one server's call to the problem of the panel, path, node or consoles
+// that cause it. `panel/health/suspicion.ts` decides which of these is blamed.
 
 import type { Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
@@ -9,17 +9,17 @@ import { CAUSES } from './causes.ts';
 export type Blamed = 'panel' | ApiEndpoint | 'consoles' | 'node';
 
 /**
- * The problem of the subject that causes a failure, from the problem of one server's call; pure.
+ * The problem of a blamed subject, from the problem of one server's call; pure.
  *
  * | subject | problem of the call | problem of the subject |
  * |---|---|---|
  * | the consoles | any | the account lacks the permission |
- * | a node | its servers are unknown to it | it has lost them |
+ * | a node | it doesn't know the server | it has lost its servers |
  * | a node | the panel's own error | the node's error |
  * | the panel, or a path | 404 | there is no panel at this address |
  * | the panel, or a path | no response, possibly because of the node | no response |
- * | the panel | 401 | the key is refused |
- * | the server list | the key is refused | the account may not read the list |
+ * | the panel | 401 | the key is rejected |
+ * | the server list | the key is rejected | the account may not read the list |
  */
 export function outageProblem(blamed: Blamed, problem: Problem): Problem {
   const { cause, detail } = problem;

@@ -4,7 +4,7 @@ import { DIALECT_FACTS, joinNames, panelsWith } from '../panel/dialects/facts.ts
 import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
 
 /**
- * The permission that the server list requires, for keys with fewer permissions than their account.
+ * The permission that the server list requires. A key may have fewer permissions than its account.
  */
 const LISTING_PERMISSIONS = DIALECT_FACTS.filter(({ permissions }) => permissions.listing !== undefined)
   .map(

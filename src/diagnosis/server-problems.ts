@@ -1,7 +1,10 @@
-// The problems that a person sees of servers, by one code each.
+// The problems of servers that a person sees, each with one code.
 import type { Severity } from './cause-table.ts';
 
-/** What recognizes a problem: the exporter, for the page and `/api/v1`, or the recording rules. */
+/**
+ * Where a problem is recognized: by the exporter, for the page and `/api/v1`, or by the recording
+ * rules.
+ */
 type Observer = 'exporter' | 'rules';
 
 interface ServerProblem {
@@ -18,8 +21,8 @@ const [BOTH, EXPORTER, RULES] = [['exporter', 'rules'], ['exporter'], ['rules']]
 
 /**
  * Every problem of a server, most urgent first, by its code in `/api/v1` and in recorded series.
- * Only the exporter knows why a server stopped; only the rules look back over hours, as for
- * `disk_filling`.
+ * Only the exporter knows why a server stopped. Only the rules see hours of data, as `disk_filling`
+ * requires.
  */
 export const SERVER_PROBLEMS = {
   crashed: {
@@ -117,12 +120,12 @@ export const SERVER_PROBLEMS = {
 
 type Code = keyof typeof SERVER_PROBLEMS;
 
-/** The codes of the problems that the exporter, or the rules, recognize. */
+/** The codes of the problems that one observer recognizes. */
 export type CodeSeenBy<Who extends Observer> = {
   [Each in Code]: Who extends (typeof SERVER_PROBLEMS)[Each]['seenBy'][number] ? Each : never;
 }[Code];
 
-/** These codes, most urgent first. */
+/** The same codes as a list, most urgent first. */
 export function codesSeenBy<Who extends Observer>(who: Who): readonly CodeSeenBy<Who>[] {
   const all = Object.entries<ServerProblem>(SERVER_PROBLEMS);
   return all.flatMap(([code, { seenBy }]) => (seenBy.includes(who) ? [code as CodeSeenBy<Who>] : []));

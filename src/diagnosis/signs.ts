@@ -1,18 +1,18 @@
-// The evidence that the outcome of a call or a socket gives about panel, path, node and account.
+// Derives evidence about panel, path, node and account from the outcome of a call or a socket.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
 
-/** How a call to a panel ended. */
+/** The outcome of a call to a panel. */
 export interface CallEnd {
   readonly endpoint: ApiEndpoint;
   /** Undefined on success. */
   readonly cause: CauseCode | undefined;
-  /** The panel itself responded, in one of its own forms. */
+  /** Whether the panel itself responded, in one of its own forms. */
   readonly fromPanel: boolean;
   /**
-   * The panel has responded with success before, so a 404 is about a server and not about the
-   * address.
+   * Whether the panel has responded successfully before. Then a 404 is about a server and not about
+   * the address.
    */
   readonly isProven: boolean;
 }
@@ -27,7 +27,9 @@ export interface Signs {
   readonly path: Sign;
   /** `may fail` if the panel can cause the same failure. */
   readonly node: Sign | 'may fail';
-  /** The account is granted this console, or denied it in the panel's own form. */
+  /**
+   * `works` if the account may use this console, `fails` if the panel denied it in its own form.
+   */
   readonly console: Sign;
 }
 
@@ -36,15 +38,18 @@ export const NOTHING: Signs = { panel: undefined, path: undefined, node: undefin
 const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
 const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
 
-/** Denials of a console that may concern the account. */
+/** Denials of a console that may apply to the whole account. */
 const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
 
-/** The path is unknown to the panel, which may not have checked the key. */
+/** Whether the panel doesn't know the path. It may then not have checked the key. */
 export function isUnknownPath(cause: CauseCode | undefined): boolean {
   return cause === 'not_found' || cause === 'daemon_unknown';
 }
 
-/** The call wasn't made, or its response may precede the panel's check of the key. */
+/**
+ * Causes without evidence: the call wasn't made, or the panel may have responded before it checked
+ * the key.
+ */
 const SILENT: ReadonlySet<CauseCode> = new Set([
   'rate_limited',
   'console_limit',
@@ -79,8 +84,8 @@ export function callSigns({ endpoint, cause, fromPanel, isProven }: CallEnd): Si
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
   if (isUnknownPath(cause)) return isOfServer && isProven ? { ...NOTHING, path: 'works' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : undefined;
-  // A panel may respond with 401 to an account that may not read backups or schedules, or because
-  // it doesn't accept the key.
+  // A panel responds with 401 if the account may not read backups or schedules, and also if it
+  // rejects the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
     return { ...NOTHING, path: 'works' };
   if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
@@ -100,23 +105,21 @@ function success(endpoint: ApiEndpoint): Signs {
 }
 
 /**
- * Failures of a server's socket that only its node can cause if several servers have them: a node
- * that has lost its list knows none of its servers.
+ * Failures of a socket that only the node can cause if several servers have them. A node that has
+ * lost its list knows none of its servers.
  */
 const OF_NODE: ReadonlySet<CauseCode> = new Set(['no_stats', 'server_not_on_node']);
 
 /**
  * The evidence from a socket's outcome; `cause` is undefined if the socket sends stats. A failure
- * that only the server itself can cause is no evidence about the node.
+ * that only the server can cause is no evidence about the node.
  */
 export function socketSigns(cause: CauseCode | undefined): Signs {
   if (cause === undefined) return { ...NOTHING, node: 'works' };
   return CAUSES[cause].scope === 'node' || OF_NODE.has(cause) ? { ...NOTHING, node: 'fails' } : NOTHING;
 }
 
-/**
- * Is the server refused for a reason of its own, which only a person or a job of the panel can end?
- */
+/** Is this one server blocked until a person or a job of the panel changes it? */
 export function isBlockedAlone({ cause }: Problem): boolean {
   const { scope, lasting } = CAUSES[cause];
   return scope === 'server' && lasting && !OF_ACCOUNT.has(cause);
