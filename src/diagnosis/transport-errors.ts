@@ -4,8 +4,8 @@ import { printable } from '../text/printable.ts';
 
 /**
  * Codes of errors that the exporter itself raises, in addition to those of Node, undici and
- * OpenSSL: a call's own timeout, a response that is too long, a proxy that failed, a socket address
- * that isn't allowed, and a name that wasn't resolved in time.
+ * OpenSSL: a call timed out, a response is too long, a proxy failed, a socket address isn't
+ * allowed, a name wasn't resolved in time.
  */
 export const OWN_CODES = {
   deadline: 'DEADLINE',
@@ -15,7 +15,7 @@ export const OWN_CODES = {
   lookupTimeout: 'LOOKUP_TIMEOUT',
 } as const;
 
-/** An error that the exporter itself raises; its code is used like those of Node and undici. */
+/** An error that the exporter itself raises. Its code is used like those of Node and undici. */
 export class CodedError extends Error {
   readonly code: string;
 
@@ -25,10 +25,7 @@ export class CodedError extends Error {
   }
 }
 
-/**
- * Each kind of error that ends a connection or a call before there is a response, with its cause
- * for a panel and for a node.
- */
+/** The cause of each kind of error, for a panel and for a node. */
 const CAUSES_OF = {
   address: ['connection', 'socket_address_local'],
   descriptors: ['descriptors', 'descriptors'],
@@ -51,7 +48,7 @@ const CAUSES_OF = {
 
 type TransportKind = keyof typeof CAUSES_OF;
 
-/** Codes by meaning; the first match in the error and its chain of causes decides. */
+/** Patterns of error codes. The first match in the error and its chain of causes applies. */
 const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   [/^ERR_SOCKET_ADDRESS$/, 'address'],
   [/^(?:EMFILE|ENFILE)$/, 'descriptors'],
@@ -77,7 +74,7 @@ const SIGNS: readonly (readonly [RegExp, TransportKind])[] = [
   [/^HPE_/, 'protocol'],
 ];
 
-/** OpenSSL's messages, for errors whose code only shows that the handshake failed. */
+/** Patterns of OpenSSL's messages, for errors whose code shows only that the handshake failed. */
 const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
   [
     /alert (?:(?:bad|unknown|unsupported|no) certificate|certificate (?:required|expired|revoked|unknown)|unknown ca)/i,
@@ -92,7 +89,7 @@ const SENTENCES: readonly (readonly [RegExp, TransportKind])[] = [
  */
 const OPENSSL_ENTRY = /\berror:[0-9A-F]{8}:[^:]*:[^:]*:(?<reason>[^:]*)/i;
 
-/** What OpenSSL's reasons mean; the first match decides. */
+/** The meanings of OpenSSL's reasons. The first match applies. */
 const OPENSSL_REASONS: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long|http request/i, "the port doesn't use TLS"],
   [/protocol version|unsupported protocol|no protocols available|version too low/i, 'no common TLS version'],
@@ -106,8 +103,8 @@ const OPENSSL_REASONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * OpenSSL's entries and names of system calls are for programmers: their meaning is shown instead,
- * and the error's code beside it.
+ * The meaning of an error, in place of OpenSSL's entries and names of system calls. The error's
+ * code is shown beside it.
  */
 function plainMessage(message: string): string {
   const [, refusedBy] = /^connect ECONNREFUSED (\S+)/.exec(message) ?? [];
@@ -117,7 +114,7 @@ function plainMessage(message: string): string {
   return OPENSSL_REASONS.find(([sign]) => sign.test(reason))?.[1] ?? 'the handshake failed';
 }
 
-/** Reads the error of a connection or a call; never throws. */
+/** Classifies the error of a connection or a call; never throws. */
 export function readTransportError(error: unknown) {
   const errors = withCauses(error);
   const collect = (key: 'code' | 'hostname') =>
@@ -125,14 +122,14 @@ export function readTransportError(error: unknown) {
       .map((one) => (one as Partial<Record<typeof key, unknown>>)[key])
       .filter((value) => typeof value === 'string');
   const codes = collect('code');
-  // undici and ws give a code to every error of a connection, but none if the response isn't HTTP
-  // or no WebSocket begins.
+  // undici and ws give a code to every connection error. There is none if the response isn't HTTP
+  // or the WebSocket handshake is invalid.
   const byDefault = errors.length > 0 && codes.length === 0 ? 'protocol' : 'connection';
   const byCode = SIGNS.find(([sign]) => codes.some((code) => sign.test(code)))?.[1] ?? byDefault;
-  // Only the text of a TLS error is evaluated: any other text may come from the far end.
+  // Only the text of a TLS error is evaluated; any other text may come from the far end.
   const bySentence =
     byCode === 'tls' && SENTENCES.find(([sign]) => errors.some(({ message }) => sign.test(message)))?.[1];
-  // For a name with several addresses, the error is an aggregate without a message of its own.
+  // If a name has several addresses, the error is an aggregate without a message of its own.
   const plain = errors
     .map(({ message }) => plainMessage(printable(message)))
     .find((message) => message !== '');
@@ -141,12 +138,12 @@ export function readTransportError(error: unknown) {
     /** `unknown` if the error has none. */
     code: codes[0] ?? 'unknown',
     hostname: collect('hostname')[0],
-    /** On one line and safe to show. */
+    /** On one line and without control characters. */
     message: plain ?? 'unknown error',
   };
 }
 
-/** The message of an error, and its code unless that is unknown or part of the message. */
+/** The message of an error, followed by its code unless that is unknown or part of the message. */
 export function messageWithCode({
   message,
   code,
@@ -154,12 +151,12 @@ export function messageWithCode({
   return code === 'unknown' || message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** How a panel is reached, as far as it helps to distinguish causes. */
+/** The access to a panel, as far as it distinguishes causes. */
 export interface PanelWay {
   /** `https:` or `http:`. */
   readonly protocol: string;
   readonly proxied: boolean;
-  /** The panel has responded before, in its own form. */
+  /** Whether the panel has responded before, in its own form. */
   readonly hasAnswered: boolean;
 }
 
@@ -176,10 +173,10 @@ export function nodeTransportCause(kind: TransportKind, proxied: boolean): Cause
   return proxied && isOfFirstHop(kind) ? 'node_proxy' : CAUSES_OF[kind][1];
 }
 
-/** Through a proxy, a failed lookup or connection is the one of the proxy. */
+/** With a proxy, a failed lookup or connection is that of the proxy. */
 const isOfFirstHop = (kind: TransportKind) => kind === 'dns' || kind === 'refused';
 
-/** The error and its causes; in a cycle of causes, each counts once. */
+/** The error and its causes, each once even if they form a cycle. */
 function withCauses(error: unknown): readonly Error[] {
   const found = new Set([error]);
   for (const one of found) {

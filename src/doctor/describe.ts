@@ -6,7 +6,7 @@ import type { Snapshot } from '../domain/snapshot.ts';
 import { toOneDecimal } from '../text/sentences.ts';
 import type { FoundProblem, PanelReport, ServerReport } from './report.ts';
 
-/** The readings of a panel at one instant, and the facts that the report contains unchanged. */
+/** The readings of a panel at one instant, and the facts that the report passes on unchanged. */
 export interface TestedPanel
   extends Pick<PanelReport, 'name' | 'url' | 'selection' | 'calls' | 'isListRead' | 'listedNames'> {
   readonly reading: PanelReading;
@@ -31,7 +31,7 @@ export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel)
   for (const { name, node = '', problems } of reports) {
     for (const problem of problems) {
       const { scope } = CAUSES[problem.cause];
-      // A node's problem is one problem, even if its servers fail with different causes.
+      // A node's problem is reported once, even if its servers fail with different causes.
       const shared = scope === 'server' ? undefined : ofNodes.get(node);
       const occurrence = shared ?? found.occurrence(problem);
       occurrence.servers.add(name);
@@ -41,7 +41,7 @@ export function describePanel({ reading, nodes, servers, ...rest }: TestedPanel)
   return { ...rest, up, budget, needs, problems: found.all, servers: reports };
 }
 
-/** Problems with the rate limit that reduce what the exporter can do. */
+/** Problems with the rate limit that restrict the exporter. */
 function limitProblems(budget: BudgetReading): readonly Problem[] {
   const { isPinned, knownLimitPerMinute: known } = budget;
   const used = toOneDecimal(budget.limitPerMinute);
@@ -56,7 +56,7 @@ function limitProblems(budget: BudgetReading): readonly Problem[] {
 function describeServer(server: Snapshot, panel: PanelReading): ServerReport {
   const { target, node, condition, state, players, problem, blocked, query_problem } = server;
   const cause = problem?.cause ?? blocked;
-  // If a server is allowed to be off, a state such as suspended is normal.
+  // For a server that may be off, a state such as suspended is normal.
   const isHeld = cause !== undefined && CAUSES[cause].severity === 'fact' && target.expect !== 'running';
   const own = cause === undefined || isHeld || isOfPanel(cause, panel) ? undefined : problem;
   const isNeverAnswering = query_problem !== undefined && CAUSES[query_problem.cause].severity === 'fact';
@@ -81,7 +81,7 @@ function describeServer(server: Snapshot, panel: PanelReading): ServerReport {
   };
 }
 
-/** Is it a problem of the panel that is reported once, and not for each server? */
+/** Is it a problem of the panel, which is reported once and not for each server? */
 function isOfPanel(cause: CauseCode, { up, problems }: PanelReading): boolean {
   const { scope } = CAUSES[cause];
   const has = (one: CauseCode) => problems.some((problem) => problem.cause === one);
@@ -89,15 +89,15 @@ function isOfPanel(cause: CauseCode, { up, problems }: PanelReading): boolean {
   return scope !== 'server' && scope !== 'node' && (has(cause) || (!up && problems.length > 0));
 }
 
-/** A problem, and the nodes and servers found so far that it affects. */
+/** A problem, with the affected nodes and servers found so far. */
 interface Occurrence extends Omit<FoundProblem, 'nodes' | 'servers'> {
   readonly nodes: Set<string>;
   readonly servers: Set<string>;
 }
 
 /**
- * One panel's problems. Nodes and servers with the same cause have one problem, whose detail is
- * that of the first.
+ * The problems of one panel. Nodes and servers with the same cause share one problem, with the
+ * detail of the first.
  */
 class FoundProblems {
   readonly #occurrences = new Map<string, Occurrence>();
@@ -117,7 +117,7 @@ class FoundProblems {
     this.#at(`panel ${problem.cause}`, problem, severity === 'warning' ? 'warning' : 'failed');
   }
 
-  /** The problem of nodes and servers with this cause. */
+  /** The problem that collects all nodes and servers with this cause. */
   occurrence(problem: Problem): Occurrence {
     return this.#at(problem.cause, problem, 'failed');
   }

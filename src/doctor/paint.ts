@@ -4,12 +4,10 @@ import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { FoundProblem, ServerReport } from './report.ts';
 
-/**
- * The width of the output in columns, unless the terminal is narrower: a terminal's default width.
- */
+/** The maximum width of the output in columns: the default width of terminals. */
 const WIDTH = 80;
 
-/** Lays texts out for a terminal or a file. */
+/** Lays out texts for a terminal or a file. */
 export class Printout {
   readonly #colors: boolean;
   readonly #width: number;
@@ -19,7 +17,7 @@ export class Printout {
     this.#width = width;
   }
 
-  /** A page as wide as the terminal, and colored if the terminal supports colors. */
+  /** A page as wide as the terminal, with colors if the terminal supports them. */
   static for(
     stream: { readonly isTTY?: boolean; readonly columns?: number },
     env: NodeJS.ProcessEnv,
@@ -30,13 +28,13 @@ export class Printout {
 
   /** Colors a text, or returns it unchanged. */
   paint(format: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string): string {
-    // The stream was already checked by the caller.
+    // The caller has already checked the stream.
     return this.#colors ? styleText(format, text, { validateStream: false }) : text;
   }
 
   /**
-   * Wraps a text to the width, which includes the prefixes `first` and `others`. Words that are too
-   * long are broken, and color codes take no columns.
+   * Wraps a text to the width, including the prefixes `first` and `others`. Words that are too long
+   * are broken, and color codes take no columns.
    */
   wrapped(text: string, first = '', others = ' '.repeat(stringWidth(first))): string {
     const columns = Math.max(1, this.#width - Math.max(stringWidth(first), stringWidth(others)));
@@ -54,7 +52,7 @@ export function wantsColors(stream: { readonly isTTY?: boolean }, env: NodeJS.Pr
   return stream.isTTY === true && !refuses && env['TERM'] !== 'dumb';
 }
 
-/** A result that a table shows. */
+/** A result in a table. */
 export type Shown = ServerReport['result'] | FoundProblem['result'];
 
 const SHOWN: Readonly<Record<Shown, readonly [Parameters<Printout['paint']>[0], string]>> = {
@@ -64,13 +62,13 @@ const SHOWN: Readonly<Record<Shown, readonly [Parameters<Printout['paint']>[0], 
   untested: ['dim', '-'],
 };
 
-/** A result as shown in a table. */
+/** A result as a colored word for a table. */
 export function paintResult(result: Shown, page: Printout): string {
   const [format, word] = SHOWN[result];
   return page.paint(format, word);
 }
 
-/** Pads the text with spaces to this many columns. */
+/** Pads the text with spaces to a number of columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }

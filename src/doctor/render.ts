@@ -16,9 +16,7 @@ import {
 } from './report.ts';
 import type { Selection } from './selection.ts';
 
-/**
- * With more servers than this, healthy ones are omitted, and at most this many others are shown.
- */
+/** The maximum number of rows. With more servers, healthy ones are omitted first. */
 const MAX_ROWS = 100;
 
 /** A longer name gets a line of its own. */
@@ -28,8 +26,8 @@ const MAX_NAME = 30;
 const NAMED = 5;
 
 /**
- * The report for a person, in at most 80 columns: first each problem under the advice for it, then
- * each panel with its servers, and finally a summary line.
+ * The report for a person, in at most 80 columns: first the problems, grouped by advice, then each
+ * panel with its servers, and finally a summary line.
  */
 export function renderReport(report: DoctorReport, page: Printout): string {
   const problems = report.panels.flatMap((panel) =>
@@ -45,7 +43,7 @@ export function renderReport(report: DoctorReport, page: Printout): string {
 
 type LocatedProblem = FoundProblem & { readonly panel: string };
 
-/** One block per advice, with all problems that it applies to. */
+/** One block per advice, with all of its problems. */
 export function problemBlocks(all: readonly LocatedProblem[], page: Printout): readonly string[] {
   const groups = new Map<string, LocatedProblem[]>();
   for (const result of ['failed', 'warning']) {
@@ -56,10 +54,12 @@ export function problemBlocks(all: readonly LocatedProblem[], page: Printout): r
   return [...groups.values()].map((group, index) => problemBlock(group, index + 1, page));
 }
 
-/** The first sentence, or its part before a semicolon. */
+/** The first sentence, or the part of it before a semicolon. */
 const HEADLINE = /^(.+?)(?:[.!?](?=\s+[(A-Z]|$)|;(?=\s))\s*(.*)$/s;
 
-/** Splits a remedy into a headline, which usually helps, and the rest, which may be empty. */
+/**
+ * Splits a remedy into a headline, which is usually sufficient, and the rest, which may be empty.
+ */
 export function adviceIn(remedy: string): Readonly<Record<'headline' | 'rest', string>> {
   const [, headline = remedy, rest = ''] = HEADLINE.exec(remedy) ?? [];
   return { headline: `${headline}.`, rest: rest.charAt(0).toUpperCase() + rest.slice(1) };
@@ -120,7 +120,7 @@ function panelBlock(panel: PanelReport, durationMs: number, page: Printout): str
   ].join('\n');
 }
 
-/** The rows about the panel as a whole: its API, its rate limit, and its servers. */
+/** The rows about the panel itself: its API, its rate limit, and its servers. */
 function panelRows(panel: PanelReport): readonly ReportRow[] {
   const { up, problems, servers } = panel;
   const own = problems.filter((problem) => problem.nodes.length + problem.servers.length === 0);
@@ -161,9 +161,7 @@ function serversRow(servers: readonly ServerReport[]): ReportRow {
   return { name: 'servers', result, text: `${healthy} of ${servers.length} without problems` };
 }
 
-/**
- * A row for each server of a panel after a run of this length; only failed ones if there are many.
- */
+/** A row for each server of a panel. If there are too many, only failed servers have one. */
 function serverLines(
   servers: readonly ServerReport[],
   durationMs: number,
@@ -206,7 +204,9 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
 
 const RESULT_COLUMNS = 9;
 
-/** Formats rows with aligned cells; if a name is too long, its cells are on the line below it. */
+/**
+ * Formats rows with aligned cells. The cells of a name that is too long are on the line below it.
+ */
 function renderRows(rows: readonly ReportRow[], page: Printout): readonly string[] {
   const names = rows.map(({ name }) => printable(name));
   const columns = Math.min(MAX_NAME, Math.max(0, ...names.map((name) => stringWidth(name)))) + 2;
@@ -219,7 +219,7 @@ function renderRows(rows: readonly ReportRow[], page: Printout): readonly string
   });
 }
 
-/** What the rules of `discover` select, as a table for each kind of rule. */
+/** The selection of the `discover` rules, as a table for each kind of rule. */
 function selectionLines(selection: Selection, page: Printout): readonly string[] {
   const { monitored, unmatched } = selection;
   const tables = [

@@ -3,7 +3,7 @@ import { VERSION } from '../build-info.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { type DoctorReport, isAllHealthy, isHealthy, type PanelReport } from './report.ts';
 
-/** The report as a JSON document; docs/doctor.md documents its fields, which are stable. */
+/** The report as a JSON document with stable fields, which docs/doctor.md describes. */
 export function reportDocument(report: DoctorReport): object {
   return {
     ok: isAllHealthy(report),
@@ -15,7 +15,7 @@ export function reportDocument(report: DoctorReport): object {
   };
 }
 
-/** The same document for an invalid configuration, with which nothing was tried. */
+/** The same document for an invalid configuration, for which nothing was tested. */
 export function issuesDocument(issues: readonly object[]): object {
   const nothing = reportDocument({ panels: [], stopped: false, durationMs: 0 });
   return { ...nothing, ok: false, configuration_issues: issues };

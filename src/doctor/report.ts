@@ -1,4 +1,4 @@
-// What doctor reports.
+// The report of doctor.
 
 import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -7,7 +7,7 @@ import type { Condition } from '../domain/snapshot.ts';
 import type { Selection } from './selection.ts';
 
 /**
- * A problem, with everything that it affects: a thousand nodes that reject one Origin are one
+ * A problem with everything that it affects: a thousand nodes that reject one Origin have one
  * problem.
  */
 export interface FoundProblem extends Problem {
@@ -15,7 +15,7 @@ export interface FoundProblem extends Problem {
   readonly result: 'failed' | 'warning';
   /** What to do. */
   readonly remedy: string;
-  /** Names of the affected nodes and servers; both are empty if it is the panel's own problem. */
+  /** Names of the affected nodes and servers; both are empty for a problem of the panel itself. */
   readonly nodes: readonly string[];
   readonly servers: readonly string[];
 }
@@ -34,10 +34,7 @@ export interface ServerReport {
   readonly players: number | undefined;
   /** Why it can't be monitored as configured, and why its game can't be queried. */
   readonly problems: readonly Problem[];
-  /**
-   * The state in which the panel holds the server, such as suspended; set only if the server is
-   * allowed to be off.
-   */
+  /** A state such as suspended, set only if the server is allowed to be off. */
   readonly held: string | undefined;
 }
 
@@ -46,12 +43,12 @@ export interface PanelReport {
   readonly url: string;
   /** Does the panel's API respond and accept the API key? */
   readonly up: boolean;
-  /** Failures before warnings, and the panel's own before those of nodes and servers. */
+  /** Failures before warnings, and problems of the panel before those of nodes and servers. */
   readonly problems: readonly FoundProblem[];
   readonly budget: BudgetReading;
   readonly needs: NeedsReading;
   readonly servers: readonly ServerReport[];
-  /** Undefined if the panel has no rules of `discover`, or its server list wasn't read. */
+  /** Undefined if the panel has no `discover` rules, or if its server list wasn't read. */
   readonly selection: Selection | undefined;
   /** The number of API calls made. */
   readonly calls: number;
@@ -69,7 +66,7 @@ export interface DoctorReport {
   readonly durationMs: number;
 }
 
-/** Whether nothing of the panel failed, and all its servers are known and were tested. */
+/** Whether the panel has no failure, and all of its servers are known and were tested. */
 export function isHealthy({ problems, servers, isListRead }: PanelReport): boolean {
   return (
     isListRead &&
@@ -78,7 +75,7 @@ export function isHealthy({ problems, servers, isListRead }: PanelReport): boole
   );
 }
 
-/** Whether nothing failed anywhere, and everything was tested. */
+/** Whether everything was tested and nothing failed. */
 export function isAllHealthy({ panels, stopped }: DoctorReport): boolean {
   return !stopped && panels.every(isHealthy);
 }

@@ -19,25 +19,25 @@ import { describePanel } from './describe.ts';
 import type { DoctorReport } from './report.ts';
 import { describeSelection } from './selection.ts';
 
-/** How long the exporter runs at most. */
+/** The maximum time for which the exporter runs. */
 export const MAX_RUN_MS = 60_000;
 
 /**
- * With a problem, the exporter runs until nothing has changed for this long: what looks like a
- * problem of one server may turn out to be that of its node or its panel.
+ * If there is a problem, the exporter runs until nothing has changed for this long: the problem of
+ * one server may turn out to be that of its node or panel.
  */
 const SETTLED_MS = 5_000;
 
 const LOOK_EVERY_MS = 200;
 
-/** Games are queried once, so nothing is gained by waiting for an interval. */
+/** A short interval, because each game is queried only once. */
 const QUERY_INTERVAL_MS = 5_000;
 
 export interface RunOptions {
   readonly clock: Clock;
   /** Ends the run early. */
   readonly signal: AbortSignal;
-  /** Which servers are run; all by default. */
+  /** Whether to run this server; by default, all are run. */
   readonly isMeant?: (server: ServerIdentity) => boolean;
   /** How many files the process may open; unlimited if absent. */
   readonly descriptorLimit?: number | undefined;
@@ -45,13 +45,13 @@ export interface RunOptions {
   readonly random?: () => number;
   /** Queries game servers for their players; the real client by default. */
   readonly queryClient?: QueryClient;
-  /** Called with the number of servers that have data, of those that are known. */
+  /** Called with the number of servers that have data, and the number of known servers. */
   readonly onProgress?: (withData: number, servers: number) => void;
 }
 
 /**
- * Runs the exporter until every server has data or a problem, for a minute at most, and describes
- * what it shows then.
+ * Runs the exporter for up to a minute, until every server has data or a problem, and describes the
+ * result.
  *
  * @throws CodedError if the environment's proxy is invalid
  */
@@ -90,7 +90,7 @@ export async function runDoctor(config: Config, options: RunOptions): Promise<Do
   }
 }
 
-/** The configuration with short intervals between queries. */
+/** The configuration, with short query intervals. */
 function queriedSoon(config: Config): Config {
   const soon = <Queried extends { readonly query?: QuerySettings }>(one: Queried): Queried =>
     one.query === undefined ? one : { ...one, query: { ...one.query, intervalMs: QUERY_INTERVAL_MS } };
@@ -112,10 +112,7 @@ function queriedSoon(config: Config): Config {
 /** The latest problem of each server that hasn't been monitored as configured since then. */
 type SeenProblems = ReadonlyMap<ServerRecord, Problem>;
 
-/**
- * Resolves when all servers have an outcome that no longer changes, the time is up, or the signal
- * aborts.
- */
+/** Resolves when all servers have a stable outcome, the time is up, or the signal aborts. */
 async function untilDescribable(
   panels: readonly RunningPanel[],
   { clock, signal, onProgress }: RunOptions,
@@ -143,10 +140,7 @@ async function untilDescribable(
   return seen;
 }
 
-/**
- * The current problems as texts, to be compared with earlier ones; facts such as a suspension
- * aren't included.
- */
+/** The current problems as texts, to detect changes. Facts such as a suspension aren't included. */
 function fingerprint(fleet: PanelFleet, now: number): readonly string[] {
   const reading = fleet.reading();
   return [
@@ -161,8 +155,8 @@ function fingerprint(fleet: PanelFleet, now: number): readonly string[] {
 }
 
 /**
- * Is the panel as a whole known to be unusable? A warning, such as a pause after a 429, ends by
- * itself.
+ * Is the panel as a whole known to be unusable? A warning, such as the pause after a 429, doesn't
+ * count, because it ends by itself.
  */
 function isPanelDown(fleet: PanelFleet): boolean {
   const { up, problems } = fleet.reading();
@@ -189,12 +183,14 @@ function hasOutcome({ config, fleet }: RunningPanel, clock: Clock): boolean {
   );
 }
 
-/** Was the server list read, if the panel's servers come from it? */
+/** Was the server list read, if the panel discovers servers? */
 function isListRead({ listing }: Pick<PanelConfig, 'listing'>, fleet: PanelFleet): boolean {
   return listing?.discover === undefined || fleet.discovery.reading?.succeededUnixMs !== undefined;
 }
 
-/** A server that is polled while its socket is tried again still has the problem of its socket. */
+/**
+ * Whether a server is monitored as configured. A polled server isn't, while its socket is retried.
+ */
 function isMonitoredAsMeant(record: ServerRecord, clock: Clock): boolean {
   const isMeant = record.target.mode === 'poll' || record.snapshot(clock.now(), clock).source === 'socket';
   return isMeant && isDecided(record, clock);

@@ -9,7 +9,7 @@ import type { ListedServer } from '../panel/responses.ts';
 import { queryAddress } from '../query/query-address.ts';
 import { describeQuery, describeRule, matchesEveryServer } from './rule-texts.ts';
 
-/** Servers that have something in common. */
+/** The number of servers that have a text in common. */
 interface Counted {
   readonly description: string;
   readonly servers: number;
@@ -48,7 +48,7 @@ export function describeSelection(
     .filter((server) => rules.judge(server).included && monitored.has(shortId({ id: server.uuid })))
     .map((server) => selectedBy(rules, server));
   return {
-    // The exporter doesn't remember all servers beyond the maximum.
+    // Servers beyond the maximum may be missing in the list.
     listed: Math.max(listed.length, selected.length + leftOut),
     monitored: selected.length,
     expect: expectations(discover, selected),
@@ -67,10 +67,7 @@ interface Selected {
   readonly server: ListedServer;
   /** The position of the rule that determines the expected state; -1 if there is none. */
   readonly expectedBy: number;
-  /**
-   * `rule` is the query in the matching rule, and `query` the resulting one, which is undefined if
-   * the game is unknown.
-   */
+  /** The query in the matching rule. */
   readonly rule: QuerySettings | undefined;
   readonly query: QuerySettings | undefined;
 }
@@ -135,7 +132,7 @@ function unmatchedPatterns(
   );
 }
 
-/** The different texts in alphabetical order, and how often each occurs. */
+/** The distinct texts in alphabetical order, and how often each occurs. */
 function counted(texts: readonly string[]): readonly Counted[] {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -1,29 +1,31 @@
-/** Spreads the calls that are due at once over several turns of the event loop. */
+/** Spreads calls that are due at the same time over several turns of the event loop. */
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 
-/** A call that was scheduled. */
+/** A scheduled call. */
 export interface DueCall {
   readonly run: () => void;
 }
 
-/** How long due calls run in one turn, in milliseconds; the last one may take longer. */
+/** How long due calls run in one turn, in milliseconds. The last one may exceed it. */
 export const LONGEST_TURN_MS = 5;
 
-/** Thousands of timers may end at once, such as those of a node's servers. */
+/**
+ * A queue of due calls: thousands of timers may end together, such as those of a node's servers.
+ */
 export class DueCalls {
   readonly #nextTurn: ((run: () => void) => void) | undefined;
   /** In the order in which they were due. */
   readonly #waiting = new Set<DueCall>();
-  /** How long calls have run in this turn. */
+  /** How long calls have run in this turn, in milliseconds. */
   #spentMs = 0;
   #isTurnAwaited = false;
 
-  /** `nextTurn` calls `run` once, in the next turn; without it, all calls are made at once. */
+  /** `nextTurn` calls `run` once, in the next turn. Without it, all calls are made at once. */
   constructor(nextTurn?: (run: () => void) => void) {
     this.#nextTurn = nextTurn;
   }
 
-  /** Makes the call at once, or in one of the next turns if others take all of this one. */
+  /** Makes the call at once, or in a later turn if others fill this one. */
   add(call: DueCall): void {
     if (this.#nextTurn === undefined) return INTERNAL_ERRORS.contain(call.run);
     if (this.#waiting.size > 0 || this.#spentMs >= LONGEST_TURN_MS) this.#waiting.add(call);
@@ -31,12 +33,12 @@ export class DueCalls {
     this.#awaitTurn();
   }
 
-  /** The call isn't made, if it hasn't been yet. */
+  /** Removes a call that hasn't been made yet. */
   cancel(call: DueCall): void {
     this.#waiting.delete(call);
   }
 
-  /** An exception in one call must not end the process, or keep others from being made. */
+  /** An exception in one call must not end the process or prevent other calls. */
   #make({ run }: DueCall): void {
     const startedAt = performance.now();
     INTERNAL_ERRORS.contain(run);

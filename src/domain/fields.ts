@@ -1,17 +1,17 @@
-// The numbers of a server: one name each, from the snapshot to the metric.
+// The numeric fields of a server, each with one name from the snapshot to the metric.
 
 /**
- * A number of a server: its name says its unit, and `_total` that it is a counter, as in
- * Prometheus.
+ * A number of a server. As in Prometheus, its name ends with the unit, or with `_total` for a
+ * counter.
  */
 interface Field {
-  /** The text of the metric `gameserver_<name>`; absent if there is no such metric. */
+  /** The help text of the metric `gameserver_<name>`; absent if there is no such metric. */
   readonly help?: string;
 }
 
 /**
- * The numbers of a server, in the order of their metrics. A number has the same name in the
- * snapshot, in the metrics, in `/api/v1` and on the page.
+ * The numbers of a server, in the order of their metrics. Each has the same name in the snapshot,
+ * the metrics, `/api/v1` and on the page.
  */
 export const FIELDS = {
   memory_usage_bytes: { help: 'Memory in use, in bytes.' },
@@ -29,7 +29,7 @@ export const FIELDS = {
   network_transmit_bytes_total: {
     help: 'Bytes sent over the network since the server started, as reported by the panel.',
   },
-  /** Over the last 5 to 10 seconds, or between two polls; as is the next. */
+  /** This rate and the next cover the last 5 to 10 seconds, or the time between two polls. */
   network_receive_bytes_per_second: {},
   network_transmit_bytes_per_second: {},
   disk_read_bytes_total: {

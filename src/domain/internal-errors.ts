@@ -1,13 +1,11 @@
-// Contains exceptions of the exporter's own code, so that each ends only the work in which it was
-// thrown.
+// Contains exceptions of the exporter's own code: each ends only the work that threw it.
 
-/** Passes exceptions to its listener: the exporter while it runs. */
+/** Passes exceptions to a listener, which the exporter is while it runs. */
 export class InternalErrors {
   #receive: ((error: unknown) => void) | undefined;
 
   /**
-   * Passes exceptions to this function from now on, which must not throw; returns a function that
-   * ends that.
+   * Passes exceptions to this function, which must not throw. Returns a function that stops that.
    */
   listen(receive: (error: unknown) => void): () => void {
     this.#receive = receive;
@@ -22,7 +20,7 @@ export class InternalErrors {
     this.#receive(error);
   }
 
-  /** Does some work, and reports its exception. */
+  /** Runs work and reports its exception. */
   contain(work: () => void): void {
     try {
       work();

@@ -1,4 +1,4 @@
-// The state of a server that is kept across a restart of the exporter, as plain data.
+// The state of a server that survives a restart of the exporter, as plain data.
 
 import type { ServerState } from './power-states.ts';
 import type { SampleSource } from './sample.ts';
@@ -9,11 +9,14 @@ export interface KeptStop {
   readonly ago: number;
   readonly reason: StopReason;
   readonly exitCode?: number | undefined;
-  /** It happened while the exporter was not running. */
+  /** Whether it happened while the exporter was not running. */
   readonly whileDown?: true | undefined;
 }
 
-/** A server's power, by the names of `Power`; instants by their age. Absent if unknown. */
+/**
+ * A server's power, with the names of `Power` and with ages for instants. Absent values are
+ * unknown.
+ */
 export interface KeptPower {
   readonly state: ServerState;
   readonly sinceAgo: number;
@@ -40,20 +43,20 @@ export interface KeptUptime {
 export interface KeptStrip {
   /** When the newest step began. */
   readonly ago: number;
-  /** The steps, as the history of a server writes them. */
+  /** The steps, in the format of the server's history. */
   readonly steps: string;
 }
 
 /** The kept state of one server. Ages are whole milliseconds before `seenAt`. */
 export interface KeptServer {
   readonly panel: string;
-  /** The UUID, or the configured id as long as that is unknown. */
+  /** The UUID, or the configured id while that is unknown. */
   readonly id: string;
-  /** When this was known, in Unix milliseconds. */
+  /** When this state was current, in Unix milliseconds. */
   readonly seenAt: number;
   readonly power?: KeptPower | undefined;
   readonly uptime?: KeptUptime | undefined;
-  /** Of the last hour, oldest first. */
+  /** The stops of the last hour, oldest first. */
   readonly unwantedStops?: readonly KeptStop[] | undefined;
   readonly strip?: KeptStrip | undefined;
 }

@@ -1,4 +1,4 @@
-// The settings for a panel's server list, with the rules that discover servers in it.
+// The settings for a panel's server list, with the rules that discover servers.
 
 import type { CollectionMode, Expect, QuerySettings } from './server.ts';
 
@@ -14,13 +14,13 @@ export const MATCH_KEYS = ['name', 'id', 'node', 'egg'] as const;
 export type ServerGlobs = { readonly [Key in (typeof MATCH_KEYS)[number]]?: readonly string[] };
 
 /**
- * Which of the listed servers are monitored, and how. The first rule of `expect` and of `query`
- * that matches applies; without one, `auto` is expected, and a server isn't queried.
+ * Which of the listed servers are monitored, and how. The first matching rule of `expect` and of
+ * `query` applies. Without one, the server has `expect: auto` and isn't queried.
  */
 export interface DiscoverRules {
-  /** A server has to match every key of it. */
+  /** A server is included if it matches every key. */
   readonly include: ServerGlobs;
-  /** A server that matches any key of it is left out. */
+  /** A server is excluded if it matches any key. */
   readonly exclude: ServerGlobs;
   readonly expect: readonly { readonly match: ServerGlobs; readonly state: Expect }[];
   readonly query?: readonly { readonly match: ServerGlobs; readonly query: QuerySettings }[];
@@ -29,14 +29,14 @@ export interface DiscoverRules {
   readonly maxServers: number;
 }
 
-/** Additional labels for discovered servers that match. */
+/** Additional labels for the discovered servers that match. */
 export interface LabelRule {
   readonly match: ServerGlobs;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface ListingSettings {
-  /** Every server that the account has access to, if absent. */
+  /** If absent, every server to which the account has access. */
   readonly type?: ListingType;
   readonly intervalMs: number;
   /** If absent, the server list only adds facts about the configured servers. */

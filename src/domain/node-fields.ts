@@ -1,4 +1,4 @@
-// The numbers of a node: one name each, from the panel's response to the metric.
+// The numeric fields of a node, each with one name from the panel's response to the metric.
 
 /**
  * The numbers of a node in the panel's application API, in the order of their metrics

@@ -1,8 +1,8 @@
-// A problem: the code of its cause, from a closed list, beside what happened.
+// Problems: what happened, with a cause from a closed list.
 
 /**
- * The codes of all causes, by what they concern, as the log, `/api/v1`, doctor and the metrics have
- * them. `src/diagnosis` has the texts about each; the compiler rejects a code without them.
+ * The codes of all causes by scope, for the log, `/api/v1`, doctor and the metrics. `src/diagnosis`
+ * has their texts; the compiler rejects a code without them.
  */
 export interface CauseCodes {
   readonly server:
@@ -116,14 +116,14 @@ export interface CauseCodes {
   readonly exporter: 'descriptors' | 'unexpected';
 }
 
-/** What a cause concerns. */
+/** What a cause concerns: one of the groups above. */
 export type Scope = keyof CauseCodes;
 export type CauseCode = CauseCodes[Scope];
 
 /** What went wrong. */
 export interface Problem {
   readonly cause: CauseCode;
-  /** What happened, as seen by whatever detected it; on one line and without secrets. */
+  /** What happened, on one line and without secrets. */
   readonly detail: string;
   /** How long the far end asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;

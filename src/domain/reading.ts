@@ -1,4 +1,4 @@
-// The fleet, as metrics and pages read it.
+// The fleet, in the form that metrics and pages read.
 
 import type { NODE_FIELDS } from './node-fields.ts';
 import type { CauseCode, Problem } from './problems.ts';
@@ -8,19 +8,14 @@ import type { CollectionStatus, Snapshot, SocketState } from './snapshot.ts';
 import type { Strip } from './strip.ts';
 import type { Clock } from './time.ts';
 
-/**
- * One server of the fleet; only the fleet changes it. `now` is a monotonic instant in milliseconds.
- */
+/** A read-only view of one server. `now` is a monotonic instant in milliseconds. */
 export interface ServerReading {
   readonly target: ServerTarget;
   readonly node: string | undefined;
   readonly status: CollectionStatus;
   readonly socketState: SocketState;
   snapshot(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
-  /**
-   * The snapshot for a scrape: in the first one, the counters of a server that is known from before
-   * a restart are 0.
-   */
+  /** The snapshot for a scrape. In the first scrape of a restored server, its counters are 0. */
   scraped(now: number, clock: Pick<Clock, 'toUnixMs'>): Snapshot;
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory;
   /** Undefined before its first sample. */
@@ -28,49 +23,50 @@ export interface ServerReading {
 }
 
 export interface BudgetReading {
-  /** Calls a minute to which the exporter limits itself. */
+  /** The exporter's own limit, in calls per minute. */
   readonly limitPerMinute: number;
-  /** Whether the configuration sets it, so that there is no limit to learn. */
+  /** Whether the configuration sets it, so that the panel's limit isn't used. */
   readonly isPinned: boolean;
   readonly usedLastMinute: number;
   readonly queueLength: number;
   readonly paused: boolean;
-  /** The panel's own limit in calls per minute; absent until the panel reports it. */
+  /** The panel's limit in calls per minute; absent until the panel reports it. */
   readonly knownLimitPerMinute?: number;
 }
 
 /**
- * What the configuration requires of a panel, and what its rate limit and the process allow:
- * arithmetic, not a schedule.
+ * The needs of a panel's configuration, and the supply of its rate limit and of the process. Both
+ * are calculated, not measured.
  */
 export interface NeedsReading {
   /**
-   * API calls per minute that it takes to stream and poll every server as configured, with the
-   * server list and backups.
+   * API calls per minute to stream and poll every server as configured, including the server list
+   * and backups.
    */
   readonly requiredCallsPerMinute: number;
-  /** Servers that should stream. */
+  /** The number of servers that should stream. */
   readonly requiredSockets: number;
   /** Console sockets for which the process has file descriptors; infinite if unlimited. */
   readonly allowedSockets: number;
-  /** Servers that are configured to be polled. */
+  /** The number of servers that are configured to be polled. */
   readonly polls: number;
 }
 
 export interface DiscoveryReading {
-  /** The server list hasn't been read yet; the first time may take half a minute. */
+  /** Whether the server list hasn't been read yet; the first time may take half a minute. */
   readonly isPending: boolean;
-  /** Discovered servers (monitored because the server list contains them). */
+  /** The number of servers that are monitored because the server list contains them. */
   readonly servers: number;
-  /** Servers and entries of the server list beyond the admitted maximum. */
+  /** The number of servers and list entries beyond the maximum. */
   readonly leftOut: number;
   /**
-   * Listed servers that are not monitored because another one has the same 8-character identifier.
+   * The number of listed servers that are not monitored because another one has the same
+   * 8-character identifier.
    */
   readonly ambiguous: number;
-  /** When every page was last read, in Unix milliseconds; undefined before the first time. */
+  /** When every page was last read, in Unix milliseconds; undefined before that. */
   readonly succeededUnixMs: number | undefined;
-  /** Walks that missed a page or an entry. */
+  /** The number of walks that missed a page or an entry. */
   readonly failures: number;
 }
 
@@ -81,11 +77,11 @@ export interface ProblemReading extends Problem {
 
 export interface NodeReading {
   readonly name: string;
-  /** Whether its servers can be monitored; `problem` is the reason if not. */
+  /** Whether its servers can be monitored. If not, `problem` has the reason. */
   readonly up: boolean;
   readonly problem?: ProblemReading | undefined;
   /**
-   * How many of its servers have no fresh data because of the node, by cause, even if the node
+   * The number of its servers that lack fresh data because of the node, by cause, even if the node
    * itself isn't blamed.
    */
   readonly lost?: ReadonlyMap<CauseCode, number> | undefined;
@@ -100,16 +96,17 @@ export interface PanelReading {
   readonly name: string;
   /** Whether its API responds and accepts the API key. */
   readonly up: boolean;
-  /** The exporter is testing whether the panel, a path or a node causes the failures. */
+  /** Whether the exporter is testing if the panel, a path or a node causes the failures. */
   readonly isJudging?: boolean;
   /**
-   * Problems of the panel or its API key as a whole, or of single paths of a panel that is up;
-   * empty if there are none.
+   * Problems of the panel or its API key, and of single paths of a panel that is up; empty if there
+   * are none.
    */
   readonly problems: readonly ProblemReading[];
   nodes(now: number): readonly NodeReading[];
   /**
-   * What its application API reports about its nodes, while that is fresh; empty if it isn't read.
+   * The capacities of its nodes from its application API, while they are fresh; empty if they
+   * aren't read.
    */
   capacities(now: number): readonly NodeCapacity[];
   readonly budget: BudgetReading;
@@ -118,9 +115,9 @@ export interface PanelReading {
   readonly discovery?: DiscoveryReading;
 }
 
-/** The fleet as metrics and pages see it, in the configuration's order. */
+/** The fleet in the form that metrics and pages read, in the configuration's order. */
 export interface FleetReading {
   panels(): readonly PanelReading[];
-  /** These servers: the list doesn't change when some are added or removed. */
+  /** The current servers, as a list that doesn't change when servers are added or removed. */
   servers(): readonly ServerReading[];
 }

@@ -23,18 +23,20 @@ export const POINTS = 60;
 export const MAX_CHANGES_KEPT = 20;
 
 /**
- * The server changed to another state (`unknown` if it stopped sending samples), and why it
- * stopped, once that is known.
+ * A change to another state (`unknown` if there are no more samples), and the reason of a stop once
+ * it is known.
  */
 export interface StateChange extends Partial<ShownStop> {
   readonly timestamp_seconds: number;
   readonly state: ServerState;
 }
 
-/** The last minutes of one server, up to its newest point; each list begins with the oldest. */
+/**
+ * The last minutes of one server, up to its newest point. Each list begins with the oldest entry.
+ */
 export interface RecentHistory {
   readonly end_timestamp_seconds: number;
-  /** Null if there was no fresh value. `players` is absent if the game was never queried. */
+  /** Null without a fresh value. `players` is absent if the game was never queried. */
   readonly series: Readonly<Partial<Record<ChartSeries, readonly (number | null)[]>>>;
   readonly state_changes: readonly StateChange[];
 }

@@ -1,25 +1,25 @@
-// Work that is repeated, each time after a delay that it decides.
+// Repeats work after a delay that each run chooses.
 
 import { INTERNAL_ERRORS } from './internal-errors.ts';
 import type { Cancel, Clock } from './time.ts';
 
 export interface Repeat {
-  /** Begins the next run after this delay, if it would begin later. */
+  /** Begins the next run after this delay at the latest. */
   hasten(delayMs: number): void;
-  /** Aborts the signal of the run under way, after which no other follows. */
+  /** Aborts the signal of the current run; no other follows. */
   stop(): void;
 }
 
-/** After an exception in a run, the next one begins this much later, in milliseconds. */
+/** The delay after a run that threw an exception, in milliseconds. */
 const AFTER_ERROR_MS = 10_000;
 
 /**
- * Runs something now and again after each number of milliseconds with which a run resolves, until
- * that is stopped. A run that rejects is reported as an internal error, and begins again.
+ * Repeats `run` until it is stopped, each time after the number of milliseconds with which the run
+ * resolved. A run that rejects is reported as an internal error, and repeated.
  */
 export function repeat(clock: Clock, run: (signal: AbortSignal) => Promise<number>): Repeat {
   const scope = new AbortController();
-  /** Undefined during a run. */
+  /** The next run; undefined during a run. */
   let next: { readonly at: number; readonly cancel: Cancel } | undefined;
   const runOnce = async () => {
     next = undefined;

@@ -1,36 +1,38 @@
-// The values that a panel or a node reports about a server at one instant.
+// A sample: the values that a panel or a node reports about a server at one instant.
 
 import type { ServerState } from './power-states.ts';
 
 /**
- * How a sample was collected: pushed over the console socket, or requested from the resources
+ * How a sample was collected: received over the console socket, or requested from the resources
  * endpoint.
  */
 export type SampleSource = 'socket' | 'poll';
 
 /**
- * The content of one `stats` frame or resources response, in base units; NaN stands for a value
- * that can't be used. Decoders fill the same object each time: a new one for each of 10,000 frames
- * a second would be too much garbage (bench/RESULTS.md).
+ * The content of one `stats` frame or resources response, in base units; NaN stands for an unusable
+ * value. Decoders reuse the object: a new one for each of 10,000 frames a second would cause too
+ * much garbage (bench/RESULTS.md).
  */
 export class Sample {
   state: ServerState | undefined;
   memoryBytes = Number.NaN;
   memoryLimitBytes = Number.NaN;
-  /** 1 = one core, which is 100 on the wire. */
+  /** 1 is one core, which is 100 on the wire. */
   cpuCores = Number.NaN;
   diskBytes = Number.NaN;
-  /** Cumulative since the server's start, as are the three below. */
+  /** Cumulative since the server's start, like the three below. */
   networkReceiveBytes = Number.NaN;
   networkTransmitBytes = Number.NaN;
   diskReadBytes = Number.NaN;
   diskWrittenBytes = Number.NaN;
   uptimeMs = Number.NaN;
-  /** The text on the wire for an unknown state. */
+  /** An unknown state as it appears on the wire. */
   unknownState: string | undefined;
-  /** Undefined until it arrives. */
+  /** Undefined before the first sample. */
   source: SampleSource | undefined;
-  /** Monotonic milliseconds, as is the earliest instant at which the panel can have measured it. */
+  /**
+   * In monotonic milliseconds, like the earliest instant at which the panel can have measured it.
+   */
   receivedAt = Number.NaN;
   measuredFrom = Number.NaN;
 
@@ -41,8 +43,8 @@ export class Sample {
   }
 
   /**
-   * Takes over everything from another one; by name, because a loop over the names costs a lookup
-   * for each field.
+   * Copies all fields of another sample. They are listed by name, because a loop costs a lookup for
+   * each field.
    */
   copy(other: Sample): void {
     this.state = other.state;
@@ -66,15 +68,15 @@ export class Sample {
   }
 
   /**
-   * Is it of a server that is on, but about which the daemon has no statistics? It then sends 0 for
-   * everything but the disk (environment/docker/ stats.go and server/resources.go of Wings).
+   * Does the daemon lack statistics about a server that is on? It then sends 0 for everything but
+   * the disk (environment/docker/stats.go and server/resources.go of Wings).
    */
   get hasNoUsage(): boolean {
     const isUp = this.state === 'running' || this.state === 'stopping';
     return isUp && this.uptimeMs === 0 && this.memoryBytes === 0 && this.cpuCores === 0;
   }
 
-  /** Forgets everything that a daemon without statistics reports as 0. */
+  /** Clears all values that a daemon without statistics reports as 0. */
   forgetUsage(): void {
     this.memoryBytes = Number.NaN;
     this.memoryLimitBytes = Number.NaN;

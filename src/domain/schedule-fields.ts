@@ -1,4 +1,4 @@
-// The numbers of a schedule: one name each, from the snapshot to the metric.
+// The numeric fields of a schedule, each with one name from the snapshot to the metric.
 
 /** The numbers of a schedule, in the order of their metrics `gameserver_schedule_<name>`. */
 export const SCHEDULE_FIELDS = {

@@ -1,4 +1,4 @@
-// A server as it is described to the exporter.
+// The description of a server: its names, settings and facts from the server list.
 
 import type { Limits } from './limits.ts';
 
@@ -16,21 +16,23 @@ export interface QuerySettings {
   /** A type name of the query library, such as `minecraft`. */
   readonly type: string;
   /**
-   * `host:port`, or a host alone to use the port of the default allocation; if absent, the whole
-   * default allocation.
+   * `host:port`, or a host, which gets the port of the default allocation. If absent, the default
+   * allocation is used.
    */
   readonly address?: string;
   readonly intervalMs: number;
-  /** The type follows from the egg, so the game may not respond to queries at all. */
+  /**
+   * Whether the type was derived from the egg, so that the game may not respond to queries at all.
+   */
   readonly isGuess?: true;
 }
 
-/** One game server as described to the exporter. Addresses have IPv6 in brackets. */
+/** The description of one game server. Addresses have IPv6 in brackets. */
 export interface ServerTarget {
   readonly panel: string;
-  /** The id as configured, else the UUID: the `{server}` path segment. */
+  /** The id as configured, otherwise the UUID. It is the `{server}` segment of paths. */
   readonly id: string;
-  /** The `server` label. */
+  /** The label `server`. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly expect: Expect;
@@ -38,43 +40,46 @@ export interface ServerTarget {
   readonly limits: Limits;
   readonly uuid?: string;
   readonly node?: string;
-  /** As requests for all servers of the node name it; absent if the panel has none. */
+  /** The node's id in requests for all servers of a node; absent if the panel has none. */
   readonly nodeId?: string;
   readonly egg?: string;
-  /** Its daemon according to the server list or the configuration, if the panel's paths name it. */
+  /** Its daemon, from the server list or the configuration, if the panel's paths contain it. */
   readonly daemon?: string;
-  /** `host:port` where players reach it according to the server list. */
+  /** `host:port` for players, from the server list. */
   readonly address?: string;
   /**
-   * Its default allocation if no `address` follows from it: reached only from its machine or
+   * Its default allocation if that has no `address`: one that is reachable only from its machine or
    * network segment, its node's, or `:port`.
    */
   readonly allocation?: string;
   /**
-   * The one of its other ports that a variable of the server contains as the query port, according
-   * to the server list.
+   * Which of its other ports is the query port according to a server variable, from the server
+   * list.
    */
   readonly namedPort?: number;
-  /** The ports of its other allocations at the same IP address, according to the server list. */
+  /** The ports of its other allocations at the same IP address, from the server list. */
   readonly otherPorts?: readonly number[];
-  /** Absent if the game isn't queried for its players. */
+  /** Absent if the game isn't queried. */
   readonly query?: QuerySettings;
-  /** Why it can't be monitored according to the server list. */
+  /** Why it can't be monitored, from the server list. */
   readonly blocked?: BlockedReason;
   /**
-   * Its last reinstallation failed according to the server list; it can run, but files may be
+   * Whether its last reinstallation failed, from the server list. It can run, but files may be
    * missing.
    */
   readonly isReinstallFailed?: true;
-  /** Its players are on the servers behind it. */
+  /** Whether it is a proxy, whose players are on the servers behind it. */
   readonly isProxy?: true;
-  /** The server list allows it no backups. */
+  /** Whether the server list allows it no backups. */
   readonly withoutBackups?: true;
-  /** The discovery rules added it; absent if the configuration lists it. */
+  /** Whether a discovery rule added it; absent if the configuration lists it. */
   readonly isDiscovered?: true;
 }
 
-/** Why a server currently can't be monitored at all, the `reason` label of `gameserver_blocked`. */
+/**
+ * Why a server can't be monitored at the moment: the values of the label `reason` of
+ * `gameserver_blocked`.
+ */
 export const BLOCKED_REASONS = [
   'suspended',
   'installing',
@@ -88,7 +93,7 @@ export const BLOCKED_REASONS = [
 ] as const;
 export type BlockedReason = (typeof BLOCKED_REASONS)[number];
 
-/** Does the server list contain the server, and nothing that keeps it from being monitored? */
+/** Does the server list contain the server without a reason that prevents its monitoring? */
 export function isListedUnblocked({ node, blocked }: Pick<ServerTarget, 'node' | 'blocked'>): boolean {
   return node !== undefined && blocked === undefined;
 }

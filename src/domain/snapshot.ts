@@ -9,9 +9,9 @@ import type { BlockedReason, ServerTarget } from './server.ts';
 import type { ShownStop, StopCounts, StopReason } from './stops.ts';
 
 /**
- * How a server is being monitored, the `condition` label of the self-metrics: `waiting` for its
- * first call, `connecting`, `streaming` by socket, `polling` by REST, `failing` (retrying without
- * fresh data), `blocked` for a reason that only a person can lift, `stopped`.
+ * How a server is being monitored, the label `condition` of the self-metrics: `waiting` for its
+ * first call, `connecting`, `streaming` over a socket, `polling` the API, `failing` (retrying
+ * without fresh data), `blocked` until a person changes something, `stopped`.
  */
 export const CONDITIONS = [
   'waiting',
@@ -25,7 +25,7 @@ export const CONDITIONS = [
 
 export type Condition = (typeof CONDITIONS)[number];
 
-/** A session's condition, and why the server can't be monitored as configured. */
+/** A session's condition, and why its server can't be monitored as configured. */
 export interface CollectionStatus {
   readonly condition: Condition;
   readonly blocked?: BlockedReason | undefined;
@@ -37,12 +37,15 @@ export const SOCKET_STATES = ['none', 'connecting', 'authenticating', 'streaming
 
 export type SocketState = (typeof SOCKET_STATES)[number];
 
-/** A value that is read once per interval stays valid for this many, so that one read may fail. */
+/**
+ * The number of intervals for which a periodically read value stays valid, so that one read may
+ * fail.
+ */
 export const VALID_INTERVALS = 2.5;
 
 /**
- * A part of a snapshot that is read separately; from a monotonic instant on, it is too old to be
- * shown.
+ * A part of a snapshot that is read separately, and the monotonic instant at which it becomes
+ * stale.
  */
 type PartRead<Names extends keyof Snapshot> = Readonly<Partial<Pick<Snapshot, Names>>> & {
   readonly staleAt: number;
@@ -62,9 +65,9 @@ export interface ScheduleReading extends Readonly<Partial<Record<keyof typeof SC
 }
 
 /**
- * One server at one instant: the only form in which metrics, JSON and pages read it. It contains
- * what is fresh, with limits resolved and in the metrics' units; what is unknown, unlimited or
- * stale is undefined. Times are Unix times in seconds.
+ * One server at one instant: the form in which metrics, JSON and pages read it. It contains only
+ * fresh values, with resolved limits, in the metrics' units; unknown, unlimited and stale values
+ * are undefined. Times are Unix times in seconds.
  */
 export interface Snapshot extends Readonly<Record<FieldName, number | undefined>>, CollectionStatus {
   readonly timestamp_seconds: number;
@@ -75,16 +78,16 @@ export interface Snapshot extends Readonly<Record<FieldName, number | undefined>
   readonly state: ServerState;
   /** Why its game can't be queried, while it is running. */
   readonly query_problem: Problem | undefined;
-  /** The source of the newest sample, even of a stale one. */
+  /** The source of the newest sample, even if the sample is stale. */
   readonly source: SampleSource | undefined;
   /** Empty if they aren't read. */
   readonly schedules: readonly ScheduleReading[];
   readonly stops: StopCounts;
   readonly last_stop: ShownStop | undefined;
-  /** Why the server is off; undefined while it is on, or until that is decided. */
+  /** Why the server is off; undefined while it is on or the reason is undecided. */
   readonly off_reason: StopReason | undefined;
-  /** The node may still explain the latest stop; it does within seconds. */
+  /** Whether the node may still explain the latest stop, which it does within seconds. */
   readonly is_stop_awaited: boolean;
-  /** The stops of the last hour that nobody requested, oldest first. */
+  /** Stops of the last hour that nobody requested, oldest first. */
   readonly unwanted_stops: readonly ShownStop[];
 }

@@ -1,7 +1,7 @@
-// The stops of servers, by their reasons.
+// The stops of servers, and their reasons.
 
 /**
- * Why a server stopped, the `reason` label of `gameserver_stops_total`: someone requested it, it
+ * Why a server stopped, the label `reason` of `gameserver_stops_total`: someone requested it, it
  * `exited` by itself with code 0, it crashed, the kernel killed it for its memory usage, the daemon
  * stopped it for its disk usage, or the reason is unknown.
  */
@@ -28,7 +28,7 @@ export type StopCounts = Readonly<Record<StopReason, number>>;
 export const NO_STOPS = Object.fromEntries(STOP_REASONS.map((reason) => [reason, 0])) as StopCounts;
 
 /**
- * A stop whose reason is decided, in monotonic milliseconds; without an exit code if the node
+ * A stop with a decided reason, in monotonic milliseconds; without an exit code if the node
  * reported none.
  */
 export interface LastStop {
@@ -36,12 +36,13 @@ export interface LastStop {
   readonly reason: StopReason;
   readonly exitCode?: number | undefined;
   /**
-   * It happened while the exporter was not running, so that `at` is when the exporter found out.
+   * Whether it happened while the exporter was not running. Then `at` is when the exporter noticed
+   * it.
    */
   readonly whileDown?: true | undefined;
 }
 
-/** Such a stop as metrics and pages show it, in Unix time. */
+/** A stop in metrics and on pages, in Unix time. */
 export interface ShownStop {
   readonly timestamp_seconds: number;
   readonly reason: StopReason;

@@ -1,29 +1,32 @@
-// The thresholds from which a server has a problem.
+// The thresholds for problems of servers.
 
 /**
- * Usage from this share of a limit on counts as saturated: nodes round, and grant slightly more or
+ * Usage counts as saturated from this share of a limit: nodes round, and grant slightly more or
  * less than the limit.
  */
 export const SATURATED_FROM = 0.95;
 
-/** Above this share of the last ten minutes at its CPU limit, a server counts as being at it. */
+/**
+ * A server counts as being at its CPU limit if it was there for more than this share of the last
+ * ten minutes.
+ */
 export const CPU_SATURATED_SHARE = 0.5;
 export const SATURATED_WINDOW_SECONDS = 600;
 
 /**
- * A server stops repeatedly after three crashes within an hour, or, if it is expected to run, after
- * five stops that nobody requested. The reason for a polled server's stop is unknown, so it may
- * have been a restart by a person.
+ * A server stops repeatedly if it crashed three times within an hour, or if it is expected to run
+ * and stopped five times without a request. Five, because the reason for a polled server's stop is
+ * unknown and may be a person's restart.
  */
 export const LOOP_SECONDS = 3_600;
 export const LOOP_CRASHES = 3;
 export const LOOP_STOPS = 5;
 
-/** A start or stop that takes longer probably won't end by itself. */
+/** A start or stop that takes longer than this probably won't end by itself. */
 export const STARTING_SECONDS = 900;
 export const STOPPING_SECONDS = 300;
 
-/** A game may take this long to load before it responds to queries. */
+/** How long a game may load before it responds to queries. */
 export const LOADING_SECONDS = 600;
 
 /** How long the crash of a server that is allowed to be off counts. */

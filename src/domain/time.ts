@@ -1,19 +1,19 @@
-// The clock that everything reads the time from.
+// The clock: the program's only source of time.
 
 import { DueCalls } from './due-calls.ts';
 
-/** Cancels a scheduled call; a second call does nothing. */
+/** Cancels a scheduled call. Calling it again does nothing. */
 export type Cancel = () => void;
 
 /**
- * Time as the rest of the program sees it. Deadlines, ages and intervals use only the monotonic
- * clock, so a stepped system clock changes nothing.
+ * The time for the rest of the program. Deadlines, ages and intervals use only the monotonic clock,
+ * so changes of the system clock have no effect on them.
  */
 export interface Clock {
   /** Milliseconds on a monotonic clock with an arbitrary origin. */
   now(): number;
   /**
-   * The Unix time in milliseconds of a monotonic instant; for timestamps that are shown, never for
+   * The Unix time of a monotonic instant, in milliseconds; for displayed timestamps, never for
    * deadlines.
    */
   toUnixMs(monotonicMs: number): number;
@@ -21,26 +21,28 @@ export interface Clock {
   schedule(delayMs: number, run: () => void): Cancel;
 }
 
-/** How far the wall clock may drift from its anchor before it counts as stepped. */
+/**
+ * The maximum difference between the wall clock and its anchor before the clock counts as stepped.
+ */
 const STEP_MS = 1_000;
 
 /** The longest delay that `setTimeout` accepts; a longer one would fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Delays of at least this length end together, every quarter of a second: thousands of sockets have
- * a delay each, and a timer of Node for each costs more than the work that it starts.
+ * Delays of at least this length end together, every quarter of a second: thousands of sockets each
+ * have a delay, and a Node timer for each costs more than the work that it starts.
  */
 const SHARED_FROM_MS = 10_000;
 const SHARED_STEP_MS = 250;
 
 export class SystemClock implements Clock {
   #anchorMs = Date.now() - performance.now();
-  /** For each shared instant, counted in steps, the function that adds a call to it. */
+  /** For each shared instant, counted in steps, a function that adds a call. */
   readonly #shared = new Map<number, (run: () => void) => Cancel>();
   readonly #due: DueCalls;
 
-  /** If `nextTurn` is given, calls that are due at once are spread over several turns. */
+  /** If `nextTurn` is given, calls that are due together are spread over several turns. */
   constructor(nextTurn?: (run: () => void) => void) {
     this.#due = new DueCalls(nextTurn);
   }
@@ -49,8 +51,8 @@ export class SystemClock implements Clock {
     return performance.now();
   }
 
-  // The offset is anchored so that a start time computed from an uptime doesn't jitter when the
-  // clocks are slewed; a step of the wall clock moves the anchor.
+  // The offset between the clocks is anchored, so that a start time derived from an uptime doesn't
+  // jitter while the clocks are slewed. A step of the wall clock moves the anchor.
   toUnixMs(monotonicMs: number): number {
     const offset = Date.now() - performance.now();
     if (Math.abs(offset - this.#anchorMs) > STEP_MS) this.#anchorMs = offset;
@@ -74,7 +76,7 @@ export class SystemClock implements Clock {
       this.#shared.delete(step);
       for (const call of calls) this.#due.add(call);
     };
-    // A millisecond later, because timers of Node may fire up to one early.
+    // One millisecond is added because Node's timers may fire up to one early.
     const delayMs = Math.ceil(step * SHARED_STEP_MS - this.now()) + 1;
     const timer = setTimeout(end, Math.min(delayMs, MAX_TIMEOUT_MS));
     const add = (run: () => void) => {
@@ -92,8 +94,8 @@ export class SystemClock implements Clock {
   }
 }
 
-/** When something happened that never did: before every other instant. */
+/** The instant of an event that never happened, before every other instant. */
 export const NEVER = Number.NEGATIVE_INFINITY;
 
-/** From when something may happen that nothing delays: before every other instant. */
+/** The earliest instant for something that nothing delays, before every other instant. */
 export const AT_ONCE = Number.NEGATIVE_INFINITY;

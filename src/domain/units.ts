@@ -1,6 +1,6 @@
-// Units that several parts of the program count in.
+// Units that several parts of the program use.
 
-/** A mebibyte, in bytes: panels give limits of memory and disk in it. */
+/** A mebibyte in bytes, the unit of memory and disk limits in panels. */
 export const MIB = 1_048_576;
 
 export const SECOND_MS = 1_000;

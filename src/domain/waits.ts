@@ -1,10 +1,10 @@
-// Waits that a signal aborts.
+// Waiting that ends when a signal aborts.
 
 import type { Cancel, Clock } from './time.ts';
 
 /**
- * Calls `run` once when the signal aborts, or at once if it has; the returned function cancels
- * that.
+ * Calls `run` once when the signal aborts, or at once if it already has. The returned function
+ * cancels that.
  */
 function onAbort(signal: AbortSignal, run: () => void): Cancel {
   if (signal.aborted) run();
@@ -30,8 +30,8 @@ export async function sleep(clock: Clock, delayMs: number, signal: AbortSignal):
 }
 
 /**
- * Runs work in a scope of its own, which aborts when the signal does. Not AbortSignal.any: on Node
- * 20 each scope would leave a reference on a long-lived signal.
+ * Runs work in its own scope, which aborts with the signal. AbortSignal.any would leave a reference
+ * on a long-lived signal for each scope (Node 20).
  */
 export async function inScope<T>(
   signal: AbortSignal,
@@ -47,8 +47,8 @@ export async function inScope<T>(
 }
 
 /**
- * Runs work with a signal that aborts when the outer one does, or with the error from `late` once
- * the time is up.
+ * Runs work with a signal that aborts with the outer one, or with the error from `late` when the
+ * time is up.
  */
 export function bounded<T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

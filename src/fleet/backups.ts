@@ -1,19 +1,19 @@
-// The backups of a server, from the panel's list to the snapshot.
+// The backups of servers, from the panel's list to the snapshot.
 
 import type { BackupsReading } from '../domain/snapshot.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Backup } from '../panel/responses.ts';
 import { allPages, type ListOfServer, seconds } from './list-of-server.ts';
 
-/** The backups of every server that may have some. */
+/** Reads the backups of every server that may have some. */
 export function backupsOfServers({
   gateway,
 }: {
   readonly gateway: Pick<PanelGateway, 'backups'>;
 }): ListOfServer {
   return {
-    // The panel rejects every call for a blocked server, and a server that isn't allowed backups
-    // has none.
+    // The panel rejects calls for a blocked server, and a server without a backup quota has no
+    // backups.
     isAsked: ({ withoutBackups, blocked }) => withoutBackups !== true && blocked === undefined,
     read: async (server, deadline, signal) => {
       const pages = await allPages((page) => gateway.backups(server, page, deadline, signal));
@@ -22,7 +22,7 @@ export function backupsOfServers({
   };
 }
 
-/** A server's backups as the snapshot has them. */
+/** A server's backups in the form of the snapshot. */
 export function shownBackups(backups: readonly Backup[]): Omit<BackupsReading, 'staleAt'> {
   const newestFirst = backups.toSorted((one, other) => other.completedAtMs - one.completedAtMs);
   const success = newestFirst.find(({ isSuccessful }) => isSuccessful);

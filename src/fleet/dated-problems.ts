@@ -1,11 +1,11 @@
-// When each problem of a panel's fleet began.
+// Notes when each problem of a panel's fleet began.
 
 import type { Problem } from '../domain/problems.ts';
 import type { ProblemReading } from '../domain/reading.ts';
 
 /**
- * The problems found at the instant `now`. A problem keeps its beginning as long as its cause is
- * found, even if its details change.
+ * The problems at the instant `now`. A problem keeps its beginning as long as its cause exists,
+ * even if its details change.
  */
 export function datedProblems(
   found: readonly Problem[],

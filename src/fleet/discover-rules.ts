@@ -1,4 +1,4 @@
-// The rules that select servers from the server list, with their globs compiled.
+// The rules that select servers from the server list, with compiled globs.
 
 import picomatch from 'picomatch';
 import { type DiscoverRules, MATCH_KEYS, type ServerGlobs } from '../domain/listing-settings.ts';
@@ -6,7 +6,7 @@ import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/responses.ts';
 
-/** The rules for discovered servers, with the globs compiled. */
+/** The discovery rules with compiled globs. */
 export type CompiledRules = ReturnType<typeof compileRules>;
 
 /** The fields that identify a server. */
@@ -14,7 +14,7 @@ export type ServerIdentity = Pick<ServerTarget, 'panel' | 'id' | 'name' | 'uuid'
 
 const NO_LABELS: DiscoverRules['labels'][number]['labels'] = {};
 
-/** Compiles a panel's rules, so that each listed server can be matched against them. */
+/** Compiles a panel's rules for matching listed servers. */
 export function compileRules(
   panel: string,
   { include, exclude, expect, query = [], labels, mode, maxServers }: DiscoverRules,
@@ -24,25 +24,25 @@ export function compileRules(
   const tested = <Rule extends { readonly match: ServerGlobs }>(rules: readonly Rule[]) =>
     rules.map((rule) => ({ ...rule, tests: compileGlobs(rule.match) }));
   const [expectations, queries, labelings] = [tested(expect), tested(query), tested(labels)];
-  /** The decisions of the rules about a listed server. */
+  /** The rules' decisions about a listed server. */
   const judge = (server: ListedServer) => {
     const isFor = ({ tests }: Pick<(typeof queries)[number], 'tests'>) => tests.every((fits) => fits(server));
     const rule = expectations.findIndex(isFor);
     return {
       included: isFor({ tests: included }) && !excluded.some((fits) => fits(server)),
       expect: expectations[rule]?.state ?? 'auto',
-      /** The index of the first expectation rule that matches; -1 if none does. */
+      /** The index of the first matching `expect` rule; -1 if there is none. */
       rule,
       /**
-       * The query settings of the first rule that matches (the same object); undefined if the game
+       * The query settings of the first matching rule (the same object); undefined if the game
        * isn't queried.
        */
       query: queries.find(isFor)?.query,
-      /** The labels of the first rule that matches. */
+      /** The labels of the first matching rule. */
       labels: labelings.find(isFor)?.labels ?? NO_LABELS,
     };
   };
-  /** Do the rules include the server, and is it monitored here? */
+  /** Do the rules include the server, and is it in this shard? */
   const selects = onceFor(
     (server) => judge(server).included && isOurs({ panel, id: server.uuid, ...server }),
   );
@@ -50,8 +50,8 @@ export function compileRules(
 }
 
 /**
- * Calls a function once for each entry of the server list, and remembers the result: most entries
- * are the same object in the next walk.
+ * Caches a function's results by server list entry: in the next walk, most entries are the same
+ * object.
  */
 function onceFor<Result>(read: (server: ListedServer) => Result): (server: ListedServer) => Result {
   const known = new WeakMap<ListedServer, { readonly result: Result }>();

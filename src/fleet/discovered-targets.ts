@@ -1,4 +1,4 @@
-// The servers to monitor: the configured ones, and those that the rules add from the server list.
+// Merges the configured servers with those that the rules add from the server list.
 
 import type { Problem } from '../domain/problems.ts';
 import type { QuerySettings, ServerTarget } from '../domain/server.ts';
@@ -9,9 +9,9 @@ import { counted, listed, NAMES_SHOWN } from '../text/sentences.ts';
 import type { CompiledRules } from './discover-rules.ts';
 
 /**
- * Merges the configured servers with the listed ones that the rules add: the first `maxServers` by
- * UUID. Of two with the identifier `1a7ce997`, which distinguishes their series, the configured one
- * is kept, or else the first by UUID.
+ * The configured servers, and the listed ones that the rules add: the first `maxServers` by UUID.
+ * Only one server can have an identifier such as `1a7ce997`, because it distinguishes their series:
+ * the configured one, or else the first by UUID.
  */
 export function mergeTargets(
   configured: readonly ServerTarget[],
@@ -34,7 +34,7 @@ export function mergeTargets(
   for (const [identity, twins] of twinsByIdentity) {
     const owner = owners.get(identity);
     if (owner !== undefined && owner.uuid === undefined) {
-      // The panel's responses are about one of the servers with this short id, but it is unknown
+      // The panel's responses are about one of the servers with this short id, but it isn't known
       // which.
       if (twins.length > 1) ambiguous.push(...twins);
       continue;
@@ -48,7 +48,7 @@ export function mergeTargets(
     if (owner === undefined) chosen.push(first);
     else ambiguous.push(first);
   }
-  // Sorting all of them takes longer than everything else.
+  // Sorting all servers would take longer than the rest of the merge.
   const { maxServers = 0 } = rules ?? {};
   if (chosen.length > maxServers) chosen.sort(byUuid);
   const leftOut = chosen.splice(maxServers);
@@ -70,7 +70,7 @@ export function mergeTargets(
 }
 
 /**
- * The server list's entry for a configured server; undefined if there is none or a short id is
+ * The server list's entry for a configured server; undefined if there is none or the short id is
  * ambiguous.
  */
 function findListed({ uuid }: ServerTarget, twins: readonly ListedServer[] = []): ListedServer | undefined {
@@ -78,7 +78,7 @@ function findListed({ uuid }: ServerTarget, twins: readonly ListedServer[] = [])
   return twins.length === 1 ? twins[0] : undefined;
 }
 
-/** Why servers of the server list that should be monitored are not. */
+/** Why some servers of the server list aren't monitored although the rules include them. */
 export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTargets>, maxServers: number) {
   const reasons = [
     ['listing_too_long', leftOut, `beyond \`max_servers: ${maxServers}\``],
@@ -99,23 +99,23 @@ export function unlistedIn(configured: readonly ServerTarget[], uuids: Iterable<
   return configured.filter((target) => !listed.has(shortId(target)));
 }
 
-/** Has the configuration given the server no name, so that the server list may name it? */
+/** Does the server lack a configured name, so that the server list may give it one? */
 export function isUnnamed(target: Pick<ServerTarget, 'name' | 'id'>): boolean {
   return target.name === shortId(target);
 }
 
-/** A listed server as it is monitored: settings and rules take precedence over the server list. */
+/** The description of a listed server. Settings and rules take precedence over the server list. */
 function toTarget(server: ListedServer, own: ServerTarget): ServerTarget {
   const { identifier: _identifier, name: _name, daemon, ...facts } = server;
   const { memoryBytes: listed, diskBytes, cpuCores, swapBytes, ioWeight } = facts.limits;
-  // The node grants somewhat more memory than the panel lists, so its own figure takes precedence
-  // over a number, but not over "unlimited".
+  // The node grants slightly more memory than the panel lists. Its number therefore takes
+  // precedence over a listed number, but not over "unlimited".
   const isNumber = typeof listed === 'number';
   return {
     ...own,
     ...facts,
-    // Every sample reads the limits: V8 would give each object that is made of the rest of another
-    // object a shape of its own.
+    // An explicit list of fields gives all objects the same shape in V8, because every sample reads
+    // the limits. A rest pattern would not.
     limits: {
       memoryBytes: own.limits.memoryBytes ?? (isNumber ? undefined : listed),
       diskBytes: own.limits.diskBytes ?? diskBytes,
@@ -129,7 +129,10 @@ function toTarget(server: ListedServer, own: ServerTarget): ServerTarget {
   };
 }
 
-/** By rules and listed server: its description, which stays the same object as long as both do. */
+/**
+ * The description of a discovered server by rules and list entry. It stays the same object as long
+ * as both do.
+ */
 const DISCOVERED = new WeakMap<CompiledRules, WeakMap<ListedServer, ServerTarget>>();
 
 function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
@@ -147,15 +150,15 @@ function discovered(server: ListedServer, rules: CompiledRules): ServerTarget {
 }
 
 /**
- * By configured server: the inputs of its last completed description, and that description, which
- * stays the same object until the inputs change.
+ * For each configured server, the inputs of its last complete description and that description,
+ * which stays the same object until the inputs change.
  */
 const COMPLETED = new WeakMap<
   ServerTarget,
   { readonly server: ListedServer; readonly isRenamed: boolean; readonly target: ServerTarget }
 >();
 
-/** A configured server with the facts about it in the server list, if it is listed. */
+/** A configured server, with the facts from the server list if it is listed. */
 function completed(
   target: ServerTarget,
   server: ListedServer | undefined,
@@ -171,8 +174,8 @@ function completed(
 }
 
 /**
- * The query of a rule for this server; undefined if its type depends on an egg whose game isn't
- * known.
+ * The rule's query for this server; undefined if the type depends on the egg and the egg's game
+ * isn't known.
  */
 export function chooseQuery(
   query: QuerySettings | undefined,

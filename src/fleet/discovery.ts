@@ -1,4 +1,4 @@
-// Determines which servers of a panel to monitor, by its server list.
+// Determines which servers of a panel to monitor, from its server list.
 
 import type { ListingSettings, ListingType } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -29,12 +29,12 @@ const NAMES_WITHIN_MS = 30_000;
 const NOBODY: readonly ServerTarget[] = [];
 
 /**
- * How old the last server list may be while reading it fails, before blocked servers are tried with
- * their own calls; longer if it is read less often.
+ * The maximum age of the server list while reading it fails. After that, blocked servers are tried
+ * with their own calls. It is longer if the list is read less often.
  */
 const BELIEVED_MS = 300_000;
 
-/** The texts of the log when these problems end. */
+/** The log messages for the end of these problems. */
 const ENDED = {
   nothing_listed: 'servers are discovered again',
   all_excluded: 'servers are discovered again',
@@ -50,16 +50,18 @@ export interface DiscoveryOptions {
   readonly gateway: Pick<PanelGateway, 'listing' | 'health' | 'budget'>;
   /** Identities of the servers whose own calls return 404. */
   readonly notFound: () => ReadonlySet<string>;
-  /** Is the server monitored here? Other servers belong to other shards. */
+  /** Is the server in this exporter's shard? */
   readonly isOurs: (server: ServerIdentity) => boolean;
   /**
-   * Called with the servers to monitor, whenever they may have changed, and whether a complete walk
-   * has just shown them; a walk is over once what it returns resolves.
+   * Called with the servers to monitor whenever they may have changed. `isComplete` is true after a
+   * complete walk. The walk ends when the result resolves.
    */
   readonly found: (targets: readonly ServerTarget[], isComplete: boolean) => unknown;
 }
 
-/** Determines which servers to monitor, by the panel's server list, which it reads periodically. */
+/**
+ * Determines which servers to monitor from the panel's server list, which it reads periodically.
+ */
 export class Discovery {
   readonly #options: DiscoveryOptions;
   #walks: Repeat | undefined;
@@ -68,31 +70,25 @@ export class Discovery {
   #rules: CompiledRules | undefined;
   #configured: readonly ServerTarget[] = [];
   #state = NEVER_READ;
-  /**
-   * The servers of the server list, as far as they are known and remembered; a new array when they
-   * may have changed.
-   */
+  /** The known servers of the server list; a new array whenever they may have changed. */
   listed: readonly ListedServer[] = [];
   /**
-   * Servers that were removed from the configuration when discovery began: the server list has yet
-   * to show whether they are discovered.
+   * Servers removed from the configuration when discovery was enabled. The server list will show
+   * whether they are discovered.
    */
   #undecided = NOBODY;
   readonly #ours = new WeakMap<ServerTarget, boolean>();
   #merged = mergeTargets([], [], undefined);
-  /** The inputs of the last merge, beside the server list. */
+  /** The inputs of the last merge, except the server list. */
   #mergedFrom: readonly unknown[] = [];
   #problems: readonly ProblemReading[] = [];
-  /** The configured servers no longer wait for their names. */
+  /** Whether the configured servers no longer wait for their names. */
   #isNamed = false;
-  /**
-   * The account is an administrator's, as far as that was needed to describe the configured
-   * servers.
-   */
+  /** Whether the account is an administrator's; undefined if that wasn't needed yet. */
   #isAdmins: boolean | undefined;
   #cancelPatience: Cancel = () => {};
   #isRunning = false;
-  /** When the last walk began, and when a server was last found to be deleted. */
+  /** When the last walk began, and when a deleted server was last noticed. */
   #walkedAt = NEVER;
   #deletedAt = NEVER;
   readonly #log: ListingLog;
@@ -103,7 +99,7 @@ export class Discovery {
     this.#log = new ListingLog(options);
   }
 
-  /** Calls a minute that the server list makes. */
+  /** API calls per minute for the server list. */
   get callsPerMinute(): number {
     if (this.#settings === undefined) return 0;
     return (Math.max(1, this.#state.pages) * 60_000) / this.#pace(this.#settings).intervalMs;
@@ -124,14 +120,14 @@ export class Discovery {
     };
   }
 
-  /** Why servers of the server list that should be monitored are not. */
+  /** Why some servers of the server list aren't monitored although the rules include them. */
   get problems(): readonly ProblemReading[] {
     return this.#problems;
   }
 
   /**
-   * Applies new configured servers and new settings for the server list (undefined if it isn't
-   * used), then returns the servers to monitor.
+   * Applies new configured servers and server list settings (undefined if the list isn't used), and
+   * returns the servers to monitor.
    */
   configure(
     configured: readonly ServerTarget[],
@@ -141,18 +137,19 @@ export class Discovery {
     const isSame = JSON.stringify(settings) === JSON.stringify(before);
     this.#configured = configured;
     if (!isSame) {
-      // Servers that are already monitored by their ids are not dropped to wait for a name.
+      // Servers that are already monitored under their ids don't stop to wait for a name.
       if (this.#isRunning) this.#isNamed = true;
       this.#settings = settings;
       const { panel, log, isOurs } = this.#options;
       const rules = settings?.discover;
       this.#rules = rules && compileRules(panel, rules, isOurs);
-      // Without discovery, its problems are dropped, and not logged as ended.
+      // Without discovery, its problems are dropped and not logged as ended.
       if (rules === undefined) this.#logProblems = problemLog(panel, log, ENDED);
       const isUnread = this.#isRunning && rules !== undefined && this.#state.known.size === 0;
       this.#undecided = isUnread ? this.#merged.targets : NOBODY;
       if (settings === undefined) this.#state = NEVER_READ;
-      // A list of another type may lack all known servers, so a short list counts at once.
+      // A list of another type may contain none of the known servers, so a shorter list is believed
+      // at once.
       else if (settings.type !== before?.type)
         this.#state = { ...this.#state, shortSince: Number.NEGATIVE_INFINITY };
     }
@@ -172,15 +169,15 @@ export class Discovery {
   }
 
   /**
-   * A server's own calls proved that it was deleted: reads the list at once, but not within a
-   * minute of the last walk.
+   * Reads the list after a server's own calls showed that it was deleted, but at most once a
+   * minute.
    */
   serverDeleted(): void {
     this.#deletedAt = this.#options.clock.now();
     this.#walks?.hasten(this.#walkedAt + REPEAT_MS - this.#deletedAt);
   }
 
-  /** Reads the server list at once while it is used, because it may have changed completely. */
+  /** Reads the server list at once, because it may have changed completely. */
   restart(): void {
     this.#cancelPatience();
     this.#walks?.stop();
@@ -206,7 +203,7 @@ export class Discovery {
     const firstPages =
       settings.discover === undefined ? countPages(this.#configured.length) : Number.POSITIVE_INFINITY;
     const urgentPages = before.pages === 0 ? firstPages : 0;
-    // All other pages are due together.
+    // All other pages are due at the same time.
     const dueAt = startedAt + (isUrgent ? REPEAT_MS : settings.intervalMs);
     const read = (type: ListingType | undefined) =>
       walkListing(
@@ -244,8 +241,9 @@ export class Discovery {
   }
 
   /**
-   * Is a configured server missing from the account's own list? An administrator has access to it
-   * nevertheless, and finds it in the list of all servers. Panels list nothing to other accounts.
+   * Is a configured server missing in the account's own list? An administrator can access it
+   * nevertheless, and it is in the list of all servers. Panels don't return that list to other
+   * accounts.
    */
   #maySeeMore({ complete, servers }: ListingWalk, { discover, type }: ListingSettings): boolean {
     if (!complete || discover !== undefined || type !== undefined || this.#isAdmins !== undefined)
@@ -254,7 +252,7 @@ export class Discovery {
     return unlistedIn(this.#configured, uuids).length > 0;
   }
 
-  /** The names from the server list are known, or the wait for them is over. */
+  /** Ends the wait for names from the server list. */
   #name(): void {
     const { panel, log } = this.#options;
     this.#cancelPatience();
@@ -262,7 +260,7 @@ export class Discovery {
     const before = this.#merged.discovered;
     this.#merge();
     const { discovered } = this.#merged;
-    // At the start, the number is logged with what the servers need.
+    // At the start, the number is part of the log line about needs.
     if (discovered !== before)
       log[before === 0 ? 'debug' : 'info'](
         { panel, discovered, before },
@@ -273,7 +271,7 @@ export class Discovery {
   #merge(): void {
     const { known } = this.#state;
     const basis = [this.#configured, this.#rules, this.#isNamed, this.#undecided, this.#isCurrent];
-    // Most walks find nothing new, and sorting thousands of servers takes long.
+    // Most walks find nothing new, and sorting thousands of servers is slow.
     const isSame =
       basis.every((part, index) => part === this.#mergedFrom[index]) &&
       known.size === this.listed.length &&
@@ -288,10 +286,10 @@ export class Discovery {
     const waits = this.#rules !== undefined && !this.#isNamed;
     const configured = waits ? this.#configured.filter((target) => !isUnnamed(target)) : this.#configured;
     const merged = mergeTargets(configured, this.listed, this.#rules);
-    // The server list may have named a configured server.
+    // The server list may have named a configured server, which is then in another shard.
     const ours = merged.targets.filter((target) => this.#isOurs(target));
     const targets = [...ours, ...this.#stillUndecided(merged.targets)];
-    // Without a current list, their own calls find out whether they are blocked.
+    // Without a current list, calls for each server show whether it is blocked.
     const unblocked = () => targets.map((target) => ({ ...target, blocked: undefined }));
     this.#merged = { ...merged, targets: this.#isCurrent ? targets : unblocked() };
   }
@@ -301,7 +299,7 @@ export class Discovery {
     return [empty, mergeProblems(this.#merged, this.#rules?.maxServers ?? 0)].flat();
   }
 
-  /** Decided once for each description of a server, because shards hash its identity. */
+  /** Cached for each description of a server, because shards hash its identity. */
   #isOurs(target: ServerTarget): boolean {
     const known = this.#ours.get(target);
     if (known !== undefined) return known;
@@ -326,7 +324,7 @@ export class Discovery {
     });
   }
 
-  /** The server list was read recently enough to be believed about servers that are blocked. */
+  /** Whether the server list is recent enough to be believed about blocked servers. */
   get #isCurrent(): boolean {
     const { pages, completeAt = NEVER } = this.#state;
     if (pages === 0 || this.#settings === undefined) return true;
@@ -335,5 +333,7 @@ export class Discovery {
   }
 }
 
-/** The panel or a firewall denies the account access to the server list, or the panel has none. */
+/**
+ * Statuses of a panel or firewall that denies access to the server list, or of a panel without one.
+ */
 const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);

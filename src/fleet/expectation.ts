@@ -1,4 +1,4 @@
-// Whether a server runs as it is expected to; pure.
+// Compares a server's power with its expectation; pure.
 
 import { isFact } from '../diagnosis/causes.ts';
 import { whyDown } from '../diagnosis/down-verdict.ts';
@@ -9,18 +9,18 @@ import { isExpectedAt } from './power.ts';
 import type { Power } from './power-model.ts';
 import { reasonSince } from './take-snapshot.ts';
 
-/** What is known of a server besides its power. */
+/** The known facts about a server, except its power. */
 interface Described {
   readonly target: Pick<ServerTarget, 'expect' | 'blocked' | 'isDiscovered'>;
   readonly status: CollectionStatus;
 }
 
-/** Does the panel no longer have a server that only its list named? */
+/** Has the panel deleted a server that was known only from the server list? */
 export function isDeleted({ target, status }: Described): boolean {
   return target.isDiscovered === true && status.blocked === 'not_found';
 }
 
-/** Is the server expected to be running? Undefined while unknown. */
+/** Is the server expected to be running? Undefined while that is unknown. */
 export function isExpectedToRun(server: Described, power: Power, now: number): boolean | undefined {
   const { expect, blocked } = server.target;
   if (isDeleted(server)) return false;
@@ -28,7 +28,7 @@ export function isExpectedToRun(server: Described, power: Power, now: number): b
   return isRebuilt(blocked) || isRebuilt(server.status.blocked) ? false : isExpectedAt(power, now);
 }
 
-/** Whether the server counts as down at this instant: the same verdict as on the status page. */
+/** Does the server count as down at this instant, as on the status page? */
 export function isDown(server: Described, power: Power, now: number): boolean {
   const { status } = server;
   const { state, since, lastStop: last, isRestartAborted, pending } = power;

@@ -1,4 +1,4 @@
-// Rings of the last steps of several servers, which share arrays to save memory.
+// Ring buffers with the last steps of several servers, which share arrays to save memory.
 
 import { CHART_SERIES, POINTS, STEP_SECONDS } from '../domain/recent-history.ts';
 import { STRIP_POINTS, STRIP_STATES } from '../domain/strip.ts';
@@ -7,21 +7,22 @@ import { SECOND_MS } from '../domain/units.ts';
 
 export const STEP_MS = STEP_SECONDS * SECOND_MS;
 
-/** How long a peak is remembered, at least; at most one step longer. */
+/** The minimum time for which a peak is kept; the maximum is one step longer. */
 const PEAK_WINDOW_MS = 60_000;
 export const PEAK_STEPS = PEAK_WINDOW_MS / STEP_MS + 1;
 export const PEAKS = ['cpu', 'memory'] as const;
 export const NO_PEAK = Number.NEGATIVE_INFINITY;
 
-/** In the rings of the two hours, the time at the CPU limit comes after the states. */
+/** The ring of the time at the CPU limit, after the rings of the states. */
 export const SATURATED = STRIP_STATES.length;
 
-/** Few enough that the histories of removed servers keep little memory from being freed. */
+/**
+ * The number of servers that share arrays. It is small, because one remaining server keeps the
+ * memory of all.
+ */
 const SERVERS_PER_CHUNK = 16;
 
-/**
- * Rings of so many steps of several servers, in one array; steps that were never begun are empty.
- */
+/** The rings of several servers in one array. Steps that never began are empty. */
 class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
   readonly #values: Values;
   readonly #perServer: number;
@@ -37,8 +38,8 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
   }
 
   /**
-   * Begins the steps after `after` up to `to`: they repeat its values up to the step `freshTo`, and
-   * are empty after it.
+   * Begins the steps after `after` up to `to`. Up to `freshTo`, they repeat the last values; after
+   * that, they are empty.
    */
   begin(server: number, after: number, to: number, freshTo = NEVER): void {
     for (let ring = 0; ring < this.#perServer; ring += 1) {
@@ -58,24 +59,24 @@ class Rings<Values extends Float32Array | Float64Array | Uint8Array> {
     this.#values[this.#index(server, ring, step)] = value;
   }
 
-  // Near the clock's zero, earlier steps are negative.
+  // Near the clock's origin, earlier steps have negative numbers.
   #index(server: number, ring: number, step: number): number {
     return (server * this.#perServer + ring) * this.#steps + ((step + this.#steps) % this.#steps);
   }
 }
 
 /**
- * The rings of several histories: with arrays of its own, each of 10,000 servers would need about
- * 300 more bytes.
+ * The rings of several histories. With separate arrays, each of 10,000 servers would need about 300
+ * more bytes.
  */
 export class Chunk {
-  /** Of the last five minutes; 32 bits are enough for a chart. */
+  /** The last five minutes; 32 bits are enough for a chart. */
   readonly points = new Rings(Float32Array, CHART_SERIES.length, POINTS, Number.NaN);
-  /** Of the steps that have ended. */
+  /** The peaks of completed steps. */
   readonly peaks = new Rings(Float64Array, PEAKS.length, PEAK_STEPS - 1, NO_PEAK);
   /**
-   * Of the last two hours: how many seconds each lasted in a step, plus one; 0 if it was not seen
-   * in that step.
+   * The last two hours: the seconds of each state in a step, plus one; 0 if the state did not
+   * occur.
    */
   readonly strip = new Rings(Uint8Array, SATURATED + 1, STRIP_POINTS, 0);
   taken = 0;
@@ -83,7 +84,7 @@ export class Chunk {
 
 let newest = new Chunk();
 
-/** The rings in which another history has a place, and that place. */
+/** A free place for another history, and its rings. */
 export function nextPlace(): { readonly rings: Chunk; readonly place: number } {
   if (newest.taken === SERVERS_PER_CHUNK) newest = new Chunk();
   const place = newest.taken;

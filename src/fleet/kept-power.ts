@@ -10,8 +10,8 @@ import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';
 import { compareObservations, type Observation } from './server-samples.ts';
 
 /**
- * The power as of this instant, by ages; undefined if nothing is known. A stop that is pending has
- * no known reason.
+ * A server's power with ages for instants; undefined if nothing is known. A pending stop has no
+ * known reason.
  */
 export function keepPower(power: Power, at: number): KeptPower | undefined {
   const decided =
@@ -35,8 +35,8 @@ export function keepPower(power: Power, at: number): KeptPower | undefined {
 }
 
 /**
- * The power as it was kept at this instant: whatever comes next follows a gap, in which the
- * exporter was not running.
+ * The power that was kept at this instant. The next sample follows a gap, because the exporter was
+ * not running.
  */
 export function restorePower(kept: KeptPower, at: number): Power {
   const { state, lastStop } = kept;
@@ -67,7 +67,7 @@ export function restoreStop({ ago, reason, exitCode, whileDown }: KeptStop, at: 
   return { at: at - ago, reason, exitCode, whileDown };
 }
 
-/** No later notice changes a restored stop. */
+/** The reason of a restored stop is final. */
 function restoreDecided(kept: KeptStop, at: number): Stop {
   const { ago, reason, exitCode, whileDown } = kept;
   const stoppedAt = at - ago;
@@ -94,14 +94,15 @@ export function keepUptime(
 }
 
 /**
- * Does the first sample after a restart of the exporter belong to another run than the kept uptime?
+ * Does the first sample after the exporter's restart belong to a different run than the kept
+ * uptime?
  */
 export function isOtherRun(kept: KeptUptime, at: number, next: Observation): boolean {
   const { uptimeMs, source, receivedAgo, measuredFromAgo } = kept;
   const [receivedAt, measuredFrom] = [at - receivedAgo, at - measuredFromAgo];
   const before = { state: undefined, uptimeMs, source, receivedAt, measuredFrom };
   if (compareObservations(before, next) === 'restarted') return true;
-  // An uptime that decreased proves it, even if the system clock was set. A response of the
-  // resources endpoint may be older than the last sample.
+  // A lower uptime proves it, even if the system clock was set. A response of the resources
+  // endpoint may be older than the last sample.
   return next.uptimeMs > 0 && uptimeMs - next.uptimeMs > POLL_CACHE_MS + START_JITTER_MS;
 }

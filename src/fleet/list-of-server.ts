@@ -1,18 +1,18 @@
-// A list that the panel keeps for each server, such as its backups.
+// Lists that the panel keeps for each server, such as its backups.
 
 import type { ServerTarget } from '../domain/server.ts';
 import type { BackupsReading, SchedulesReading } from '../domain/snapshot.ts';
 
-/** How a list of every server is requested. */
+/** How often the list of each server is read. */
 export interface IntervalSettings {
   readonly intervalMs: number;
 }
 
-/** The lists that are read of every server, by their names in the record. */
+/** The lists that are read for each server, by their names in the record. */
 export const LISTS = ['backups', 'schedules'] as const;
 export type ListName = (typeof LISTS)[number];
 
-/** If a list has more pages than this, the rest is not read. */
+/** The maximum number of pages that are read. */
 const MAX_PAGES = 20;
 
 /** Reads a list page by page. */
@@ -27,9 +27,9 @@ export async function allPages<Page extends { readonly totalPages: number }>(
 
 /** How a list of servers is read. */
 export interface ListOfServer {
-  /** Is it read of this server? */
+  /** Is the list of this server read? */
   readonly isAsked: (target: ServerTarget) => boolean;
-  /** Reads it; the call is needed by the deadline. */
+  /** Reads it. The call is due by the deadline. */
   readonly read: (
     server: ServerTarget,
     deadline: number,
@@ -37,7 +37,7 @@ export interface ListOfServer {
   ) => Promise<Omit<BackupsReading & SchedulesReading, 'staleAt'>>;
 }
 
-/** Unix seconds, as metrics have them, from the milliseconds that panels send. */
+/** Unix milliseconds from the panel as Unix seconds for the metrics. */
 export function seconds(unixMs: number | undefined): number | undefined {
   return unixMs === undefined ? undefined : unixMs / 1_000;
 }

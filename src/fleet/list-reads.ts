@@ -18,16 +18,17 @@ import { schedulesOfServers } from './schedules.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /**
- * How long a server that is no longer blocked waits at most until its list is due. The list of one
- * that was added is due that late: its data needs the calls of the first seconds more.
+ * The maximum wait of a server that is no longer blocked until its list is due. The list of an
+ * added server is due after the same time, because the first seconds' calls are needed for its
+ * data.
  */
 const LOOK_EVERY_MS = 5_000;
 
-/** Only a person can grant a permission, so a refused read is retried about once a day. */
+/** Only a person can grant a permission, so a refused read is retried once a day. */
 const NO_PERMISSION_RETRY_MS = 24 * 60 * 60_000;
 
 /**
- * The shortest gap between reads of a server's list because of events: a hostile node can send
+ * The minimum time between two reads of a server's list after events: a hostile node can send
  * thousands of events a second.
  */
 const EVENT_GAP_MS = 60_000;
@@ -43,35 +44,34 @@ export interface ListReadsOptions extends IntervalSettings {
   readonly records: () => readonly ServerRecord[];
 }
 
-/** When a server's list is read; in monotonic milliseconds. */
+/** The next read of a server's list, in monotonic milliseconds. */
 interface Reads {
-  /** Infinite while it is read. */
+  /** Infinite during a read. */
   dueAt: number;
   /** The latest instant at which an event made it due. */
   eventAt: number;
   /**
-   * The next read is the server's first. The first reads of all servers follow each other, so the
-   * second comes after 0.5 to 1.5 intervals.
+   * Whether the next read is the server's first. All first reads follow each other, so the second
+   * comes after 0.5 to 1.5 intervals.
    */
   isFirst: boolean;
-  /** Consecutive failed reads. */
+  /** The number of consecutive failures. */
   failures: number;
-  /** The server, and the list of servers that it was last in. */
+  /** The server, and the list of servers in which it was last found. */
   listed: { readonly record: ServerRecord; readonly records: readonly ServerRecord[] } | undefined;
 }
 
-/** An entry of the queue; obsolete if the list is due at another time by now. */
+/** An entry of the queue; obsolete once the list is due at another time. */
 interface DueRead {
   readonly reads: Reads;
   readonly dueAt: number;
-  /** Of two entries that are due together, the lower one comes first. */
+  /** The order of entries that are due together; lower numbers come first. */
   readonly order: number;
 }
 
 /**
- * Reads a list of each server once per interval: those that are due one after another, the most
- * overdue first, as soon as the rate limit has calls left for them. An event, such as a completed
- * backup, makes its server due.
+ * Reads a list of each server once per interval, one at a time and the most overdue first, whenever
+ * the rate limit allows it. An event, such as a completed backup, makes the server's list due.
  */
 export class ListReads {
   readonly intervalMs: number;
@@ -79,17 +79,14 @@ export class ListReads {
   readonly #repeat: Repeat;
   readonly #list: ListOfServer;
   readonly #reads = new WeakMap<object, Reads>();
-  /** The servers for which the queue was made. */
+  /** The servers in the queue. */
   #records: readonly ServerRecord[] = [];
   #queue = dueFirst([]);
   #queued = 0;
-  /**
-   * A server without the permission was logged: others have the same reason, and there may be
-   * thousands.
-   */
+  /** Whether a missing permission was logged: thousands of servers may have the same reason. */
   #isRefusalLogged = false;
 
-  /** Reads them from now on. */
+  /** Starts reading. */
   constructor(options: ListReadsOptions) {
     this.#options = options;
     this.intervalMs = options.intervalMs;
@@ -97,7 +94,7 @@ export class ListReads {
     this.#repeat = repeat(options.clock, (signal) => this.#readNext(signal));
   }
 
-  /** Calls a minute that these servers need. */
+  /** API calls per minute for these servers. */
   wantedPerMinute(servers: readonly ServerTarget[]): number {
     return (servers.filter((target) => this.isRead(target)).length * 60_000) / this.intervalMs;
   }
@@ -111,7 +108,7 @@ export class ListReads {
     this.#repeat.stop();
   }
 
-  /** The server's list changed: it is read at once, but at most once a minute. */
+  /** Reads the list of a server after it changed, but at most once a minute. */
   changed(record: Pick<ServerRecord, 'target'>): void {
     if (!this.isRead(record.target)) return;
     const reads = this.#findOrAdd(record);
@@ -121,7 +118,7 @@ export class ListReads {
     this.#repeat.hasten(reads.dueAt - now);
   }
 
-  /** Reads the most overdue list; resolves with the time until the next one may be due. */
+  /** Reads the most overdue list. Resolves with the time until the next one may be due. */
   async #readNext(signal: AbortSignal): Promise<number> {
     const { clock } = this.#options;
     const next = this.#soonest();
@@ -132,12 +129,12 @@ export class ListReads {
     this.#queue.pop();
     reads.dueAt = Number.POSITIVE_INFINITY;
     const nextMs = await this.#read(record, reads, signal);
-    // An event may have come meanwhile.
+    // An event may have arrived in the meantime.
     this.#isDue(reads, Math.min(reads.dueAt, clock.now() + nextMs));
     return 0;
   }
 
-  /** The read that is due first, which stays in the queue. */
+  /** The read that is due first. It stays in the queue. */
   #soonest(): { readonly reads: Reads; readonly record: ServerRecord } | undefined {
     const records = this.#options.records();
     if (records !== this.#records) this.#enqueueAll(records);
@@ -151,7 +148,7 @@ export class ListReads {
     return undefined;
   }
 
-  /** Rebuilds the queue after the servers or their descriptions changed. */
+  /** Rebuilds the queue after servers or their descriptions changed. */
   #enqueueAll(records: readonly ServerRecord[]): void {
     this.#records = records;
     const due: DueRead[] = [];
@@ -174,7 +171,7 @@ export class ListReads {
     return this.#queued;
   }
 
-  /** Resolves with the time until the next read. */
+  /** Resolves with the time until this list's next read. */
   async #read(record: ServerRecord, reads: Reads, signal: AbortSignal): Promise<number> {
     const { clock, intervalMs, random } = this.#options;
     let cause: CauseCode | undefined;
@@ -186,8 +183,8 @@ export class ListReads {
       if (signal.aborted) return 0;
       cause = this.#failed(record, error);
     }
-    // A problem of the server alone isn't a failure, unless the panel doesn't find the server or
-    // the path: that may be temporary.
+    // A problem of the server alone isn't a failure. An exception is a server or path that the
+    // panel doesn't find, because that may be temporary.
     if (cause !== undefined && (CAUSES[cause].scope !== 'server' || isUnknownPath(cause))) {
       reads.failures += 1;
       return retryGapMs(reads.failures);

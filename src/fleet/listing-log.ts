@@ -18,30 +18,30 @@ interface ListingLogOptions {
   readonly gateway: Pick<PanelGateway, 'health'>;
 }
 
-/** The facts at the end of a walk. */
+/** The facts that a walk ends with. */
 interface Walked {
   readonly configured: readonly ServerTarget[];
   readonly before: ListingState;
   readonly after: ListingState;
-  /** Servers are discovered, so that the list is needed for more than facts. */
+  /** Whether servers are discovered, so that the list is needed for more than facts. */
   readonly isDiscovering: boolean;
-  /** The account has no access to the list, and needs none. */
+  /** Whether the account has no access to the list, and needs none. */
   readonly isRefused: boolean;
 }
 
 /**
- * Logs when walks begin to fail, when they work again, and which configured servers are missing.
+ * Logs when walks start to fail, when they work again, and which configured servers are missing.
  */
 export class ListingLog {
   readonly #options: ListingLogOptions;
-  /** The last walk had a problem that was logged. */
+  /** Whether the last walk had a problem that was logged. */
   #isFailing = false;
 
   constructor(options: ListingLogOptions) {
     this.#options = options;
   }
 
-  /** A walk ended. */
+  /** Logs the result of a walk. */
   walked({ problem, complete }: ListingWalk, seen: Walked): void {
     const { panel, log, gateway } = this.#options;
     const { configured, before, isDiscovering, isRefused } = seen;

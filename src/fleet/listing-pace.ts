@@ -2,33 +2,33 @@
 
 import { LISTING_PAGE_SIZE } from './listing-walk.ts';
 
-/** The maximum share of the budget for the server list: a long one is read less often. */
+/** The server list's maximum share of the budget. A long list is read less often. */
 const LISTING_SHARE = 0.1;
 
 /**
- * Calls a minute for a server list that only adds facts about configured servers, unless their own
- * pages need more: an account may see thousands of other servers.
+ * Calls per minute for a server list that only adds facts about configured servers: the account may
+ * see thousands of others. More are allowed if the configured servers fill more pages.
  */
 const FACTS_CALLS_PER_MINUTE = 1;
 
 /** Delay before repeating a walk that failed or that missed a known server. */
 export const REPEAT_MS = 60_000;
 
-/** The inputs of the pace, beside the configured interval. */
+/** The inputs of the pace, except the configured interval. */
 interface ListingLoad {
-  /** Servers are discovered, so that the list is needed for more than facts. */
+  /** Whether servers are discovered, so that the list is needed for more than facts. */
   readonly isDiscovering: boolean;
-  /** Calls a minute that the exporter may make. */
+  /** The exporter's limit in calls per minute. */
   readonly limitPerMinute: number;
   /** The number of configured servers. */
   readonly configured: number;
-  /** The pages of the last walk; 0 before the first. */
+  /** The number of pages in the last walk; 0 before the first one. */
   readonly pages: number;
 }
 
 /**
- * Milliseconds between two walks through the server list, and until the next one after a walk that
- * failed or missed a server.
+ * Milliseconds between two walks, and until the next one after a walk that failed or missed a
+ * server.
  */
 export function listingPace(
   intervalMs: number,

@@ -1,4 +1,4 @@
-// The findings of the walks through a panel's server list so far; pure.
+// The knowledge gained from the walks through a panel's server list; pure.
 
 import type { Problem } from '../domain/problems.ts';
 import { shortId } from '../domain/server-ids.ts';
@@ -6,39 +6,41 @@ import type { ListedServer } from '../panel/responses.ts';
 import { LISTING_PAGE_SIZE, type ListingWalk, MAX_PAGES } from './listing-walk.ts';
 
 /**
- * The findings of the walks through a panel's server list so far; times are in monotonic
+ * The knowledge gained from the walks through a panel's server list. Times are in monotonic
  * milliseconds.
  */
 export interface ListingState {
-  /** By UUID: the latest entry, and how many of the walks that count have missed it in a row. */
+  /** By UUID: the latest entry, and how many complete walks in a row have missed it. */
   readonly known: ReadonlyMap<string, { readonly entry: ListedServer; readonly missedWalks: number }>;
-  /** When complete walks began to find none, or less than half, of the servers. */
+  /** When complete walks began to find no server, or less than half of them. */
   readonly shortSince?: number | undefined;
   /** When the last complete walk ended. */
   readonly completeAt?: number | undefined;
-  /** Why no server is discovered, according to the last complete walk. */
+  /** Why the last complete walk discovered no server. */
   readonly empty?: Problem | undefined;
-  /** 0 before the first walk. */
+  /** The number of pages; 0 before the first walk. */
   readonly pages: number;
-  /** Walks that found a problem. */
+  /** The number of walks with a problem. */
   readonly failures: number;
 }
 
 export const NEVER_READ: ListingState = { known: new Map(), pages: 0, failures: 0 };
 
-/** Pages have no stable order and shift while they are read, so a single walk can miss a server. */
+/**
+ * Pages have no stable order and change while they are read, so a single walk can miss a server.
+ */
 const WALKS_TO_VANISH = 3;
 
 /**
- * A failing panel may respond with success and too few servers, and the counters of the missing
+ * A failing panel may respond successfully with too few servers, and the counters of the missing
  * ones would be lost.
  */
 const SHORT_FOR_MS = 30 * 60_000;
 
 /**
- * The state after a walk; pure. A server is gone after three complete walks without it, or one if
- * its own calls return 404. Of 40 servers that were found before, a list of 19, or none, counts
- * only once such walks have lasted for half an hour.
+ * The state after a walk; pure. A server is removed after three complete walks without it, or after
+ * one if its own calls return 404. If 40 servers are known, a list of 19 or fewer counts only once
+ * such walks have lasted for half an hour.
  */
 export function afterWalk(
   before: ListingState,
@@ -56,7 +58,7 @@ export function afterWalk(
   const counts = complete && (shortSince === undefined || now - shortSince >= SHORT_FOR_MS);
   for (const [uuid, { entry, missedWalks: missedBefore }] of before.known) {
     if (known.has(uuid)) continue;
-    // The list may contain other servers in each walk.
+    // A hostile list may contain different servers in each walk.
     if (known.size >= MAX_PAGES * LISTING_PAGE_SIZE) break;
     const missedWalks = counts && isMissing(uuid) ? missedBefore + 1 : missedBefore;
     const walksToVanish = notFound.has(shortId({ id: uuid })) ? 1 : WALKS_TO_VANISH;
@@ -73,8 +75,8 @@ export function afterWalk(
 }
 
 /**
- * The problem of a complete server list with so many servers from which none is discovered;
- * unreadable entries are another.
+ * The problem of a complete server list from which no server is discovered. Unreadable entries are
+ * a different problem.
  */
 function emptyProblem(listed: number, problem: Error | undefined): Problem | undefined {
   if (problem !== undefined) return undefined;
@@ -83,7 +85,7 @@ function emptyProblem(listed: number, problem: Error | undefined): Problem | und
   return { cause: 'all_excluded', detail: `\`discover\` excludes ${which}` };
 }
 
-/** Did the last walk miss servers, so that another walk should tell whether they are gone? */
+/** Did the last walk miss servers, so that another walk has to show whether they are gone? */
 export function hasDoubts({ known, shortSince }: ListingState): boolean {
   return shortSince !== undefined || [...known.values()].some(({ missedWalks }) => missedWalks > 0);
 }

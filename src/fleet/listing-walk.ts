@@ -7,27 +7,28 @@ import type { ListingQuery } from '../panel/requests.ts';
 import type { ListedServer, ListingPage } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
 
-/** The most servers that panels return on one page. */
+/** The maximum page size of panels. */
 export const LISTING_PAGE_SIZE = 100;
 
-/** Far more than any panel has, and too few to fill the memory. */
+/** The maximum number of pages: far more than any panel has, but too few to fill the memory. */
 export const MAX_PAGES = 500;
 
-/** A walk stops after this many failed pages and leaves the rest for later. */
+/** A walk stops after this many failed pages. */
 const MAX_FAILURES = 2;
 
 /**
- * Entries that are read in one turn of the event loop: even hostile ones take only milliseconds.
+ * The number of entries that are read in one turn of the event loop: even hostile entries then take
+ * only milliseconds.
  */
 const SLICE = 50;
 const afterEvents = () => new Promise((resolve) => setImmediate(resolve));
 
-/** With more servers, each piece of work about all of them has a turn of its own. */
+/** If there are more servers than this, each task about all of them gets its own turn. */
 const MANY_SERVERS = 1_000;
 
 /**
- * Yields to the event loop between two pieces of work about all servers, each of which takes
- * milliseconds if there are many.
+ * Yields to the event loop between two tasks about all servers, each of which takes milliseconds if
+ * there are many.
  */
 export async function restIfMany(servers: { readonly length: number }): Promise<void> {
   if (servers.length > MANY_SERVERS) await afterEvents();
@@ -35,24 +36,25 @@ export async function restIfMany(servers: { readonly length: number }): Promise<
 
 /** The result of a walk through the pages of a server list. */
 export interface ListingWalk {
-  /** One entry per UUID, with printable texts. */
+  /** One entry per UUID, with printable text. */
   readonly servers: readonly ListedServer[];
   /** The readable ids of otherwise unreadable entries. */
   readonly unreadable: ReadonlySet<string>;
-  /** Every page was read, even if single entries could not be. */
+  /** Whether every page was read, even if some entries were unreadable. */
   readonly complete: boolean;
-  /** The number of pages, as far as the panel reported it. */
+  /** The number of pages that the panel reported. */
   readonly pages: number;
   /**
-   * The latest rejection of `read`, or else the latest reason why a page or an entry was left out.
+   * The latest rejection of `read`, otherwise the latest reason why a page or an entry was left
+   * out.
    */
   readonly problem: Error | undefined;
 }
 
 /**
  * Reads every page of a server list, until a page fails or the signal aborts; never rejects. A
- * server on two pages counts once: pages have no stable order. An entry that equals the known one
- * is the same object, so that nothing compares it again.
+ * server on two pages counts once, because pages have no stable order. An unchanged entry is the
+ * same object as before, so nothing has to compare it again.
  */
 export async function walkListing(
   read: (query: Pick<ListingQuery, 'page' | 'perPage'>) => Promise<ListingPage>,
@@ -77,8 +79,8 @@ export async function walkListing(
           for (const id of [listed.identifier, listed.uuid]) unreadable.add(shortId({ id }));
         } else found.set(server.uuid, keepIfSame(server, known.get(server.uuid)?.entry));
       }
-      // A later page that reports fewer pages doesn't end the walk: servers on unread pages may
-      // still exist.
+      // A later page that reports fewer pages doesn't end the walk, because unread pages may still
+      // contain servers.
       pages = Math.max(pages, answer.totalPages);
       flaw = checkPage(page, bad, answer.totalPages) ?? flaw;
     } catch (error) {
@@ -98,7 +100,7 @@ function keepIfSame(server: ListedServer, known: ListedServer | undefined): List
   return known !== undefined && isDeepStrictEqual(known, server) ? known : server;
 }
 
-/** What is wrong with a page that was read. */
+/** The problem of a page that was read. */
 function checkPage(page: number, bad: number, totalPages: number): Error | undefined {
   const isLong = totalPages > MAX_PAGES;
   if (!isLong && bad === 0) return undefined;
@@ -110,7 +112,7 @@ function checkPage(page: number, bad: number, totalPages: number): Error | undef
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The server with texts that can be used as labels; undefined if its UUID isn't valid. */
+/** The server with texts that are valid as labels; undefined if its UUID isn't valid. */
 function presentable(server: ListedServer): ListedServer | undefined {
   const uuid = server.uuid.toLowerCase();
   // An API key may look like a UUID, and an id can't be partly redacted.

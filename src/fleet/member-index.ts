@@ -1,4 +1,4 @@
-// Finds the servers of a panel that an event concerns without looking at the others.
+// Finds the servers that an event concerns, without a search through all of them.
 
 import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/snapshot.ts';
@@ -14,7 +14,7 @@ interface MemberFacts {
   readonly isOnlyPolled: boolean;
 }
 
-/** Members by a fact; a group without members is absent. */
+/** Groups of members with a common fact. A group without members is absent. */
 class Groups<Fact> {
   readonly #groups = new Map<Fact, Set<Member>>();
 
@@ -42,14 +42,14 @@ class Groups<Fact> {
 
 const NOBODY: ReadonlySet<Member> = new Set();
 
-/** The members whose sessions have begun, by server, node, condition and cause. */
+/** The members with running sessions, by server, node, condition and cause. */
 export class MemberIndex {
   readonly #facts = new Map<SessionRecord, { readonly member: Member; readonly facts: MemberFacts }>();
   readonly #byId = new Map<string, Member>();
   readonly #byNode = new Groups<string>();
   readonly #byCause = new Groups<CauseCode>();
   readonly #byCondition = new Groups<Condition>();
-  /** Servers that are only ever polled, and haven't been yet. */
+  /** Servers that are only polled, and haven't been polled yet. */
   readonly #unpolled = new Set<Member>();
 
   add(member: Member): void {
@@ -61,7 +61,8 @@ export class MemberIndex {
   }
 
   /**
-   * A member's description, node or condition may have changed; others than members are ignored.
+   * Updates the groups after a member's description, node or condition may have changed. Others are
+   * ignored.
    */
   update(record: SessionRecord): void {
     const known = this.#facts.get(record);
@@ -85,12 +86,12 @@ export class MemberIndex {
     return this.#byNode.of(node);
   }
 
-  /** How many nodes have members. */
+  /** The number of nodes with members. */
   get nodes(): number {
     return this.#byNode.size;
   }
 
-  /** Members with a problem of this cause. */
+  /** The members that have a problem with this cause. */
   withCause(cause: CauseCode): ReadonlySet<Member> {
     return this.#byCause.of(cause);
   }
@@ -99,7 +100,7 @@ export class MemberIndex {
     return this.#byCondition.of(condition);
   }
 
-  /** How many members are polled, or will be as soon as their first call starts. */
+  /** The number of members that are polled, or will be once their first call starts. */
   get polled(): number {
     return this.inCondition('polling').size + this.#unpolled.size;
   }

@@ -1,23 +1,20 @@
-// Walks through groups of members, a few in each turn of the event loop.
+// Visits groups of members, a few in each turn of the event loop.
 
 import type { Cancel, Clock } from '../domain/time.ts';
 
-/**
- * Members that are visited between two turns: less work than a scrape, which should get most of the
- * time.
- */
+/** Members per turn: less work than a scrape, which should get most of the time. */
 const SLICE = 32;
 
 /**
- * After a walk that took longer than this, walks pause for as long again, at most a second, because
+ * After a walk that took longer than this, walks rest for the same time (at most a second), because
  * the event loop has other work.
  */
 const SHORT_MS = 20;
 const LONGEST_REST_MS = 1_000;
 
 /**
- * Visits every member of a group, once for all requests that come before the walk begins. A request
- * costs the same in a fleet of any size, and many requests take only a part of the time.
+ * Visits every member of a group. Requests before the walk begins share it, so a request costs the
+ * same in a fleet of any size, and many requests take only part of the time.
  */
 export class MemberWalks<Member> {
   readonly #clock: Pick<Clock, 'now' | 'schedule'>;
@@ -27,7 +24,7 @@ export class MemberWalks<Member> {
   #members: readonly Member[] = [];
   #visited = 0;
   #startedAt = 0;
-  /** A walk or the rest after it isn't over. */
+  /** Whether a walk or the rest after it isn't over. */
   #isBusy = false;
   #cancelRest: Cancel = () => undefined;
 
@@ -37,8 +34,8 @@ export class MemberWalks<Member> {
   }
 
   /**
-   * Visits the group as it is when the walk begins: its first members at once, unless another walk
-   * is under way.
+   * Visits the group as it is when the walk begins. The first members are visited at once, unless
+   * another walk is running.
    */
   walk(group: Iterable<Member>): void {
     this.#groups.add(group);
@@ -52,7 +49,7 @@ export class MemberWalks<Member> {
     this.#cancelRest();
   }
 
-  /** Visits some members; more follow in the next turn, even if a visit throws. */
+  /** Visits some members. More follow in the next turn, even if a visit throws. */
   #goOn(): void {
     this.#isBusy = true;
     let next: 'turn' | 'rest' | undefined = 'turn';
@@ -64,7 +61,10 @@ export class MemberWalks<Member> {
     }
   }
 
-  /** Returns whether the next visits wait for a turn or a rest; undefined if no member is left. */
+  /**
+   * Visits some members, and returns whether the others wait for a turn or a rest; undefined if
+   * none is left.
+   */
   #visitSome(): 'turn' | 'rest' | undefined {
     for (let visits = 0; visits < SLICE; visits += 1) {
       if (this.#visited >= this.#members.length) {
@@ -78,7 +78,7 @@ export class MemberWalks<Member> {
     return 'turn';
   }
 
-  /** Returns whether a member is left to visit. */
+  /** Begins the next walk, and returns whether there are members to visit. */
   #begin(): boolean {
     const members: Member[] = [];
     for (const group of this.#groups) for (const member of group) members.push(member);
@@ -89,7 +89,7 @@ export class MemberWalks<Member> {
     return this.#members.length > 0;
   }
 
-  /** Rests after a walk that took long. */
+  /** Begins a rest after a long walk; returns whether there is one. */
   #hasRest(): boolean {
     const tookMs = this.#members.length === 0 ? 0 : this.#clock.now() - this.#startedAt;
     this.#members = [];

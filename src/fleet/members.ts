@@ -1,4 +1,4 @@
-// The servers of one panel, with a record and a session for each.
+// The servers of one panel, each with a record and a session.
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { KeptServer } from '../domain/kept-server.ts';
@@ -32,17 +32,15 @@ export interface Member {
   readonly session: Session;
 }
 
-/** How servers are monitored, and how often. */
+/** How and how often servers are monitored. */
 export type MembersSettings = SessionSettings & PollIntervals;
 
 export interface MembersOptions extends Omit<SessionContext, 'panel' | 'log' | 'settings' | 'surroundings'> {
   readonly gateway: PanelGateway;
   readonly serverLog: Logger;
-  /** A discovered server's own calls prove that it was deleted. */
+  /** Called when a discovered server's own calls show that it was deleted. */
   readonly deleted: () => void;
-  /**
-   * Takes a server's state from before a restart of the exporter, once; absent if none was kept.
-   */
+  /** Takes a server's state from before the exporter's restart. Each state can be taken once. */
   readonly kept?: ((target: ServerTarget) => KeptServer | undefined) | undefined;
 }
 
@@ -51,25 +49,25 @@ export class Members {
   readonly #options: MembersOptions;
   readonly #surroundings: PanelSurroundings;
   readonly #recordContext: RecordContext;
-  /** The context of all sessions; settings and access are replaced when they change. */
+  /** The context of all sessions, in which settings and access can be replaced. */
   readonly #sessions: { -readonly [Key in keyof SessionContext]: SessionContext[Key] };
   #members: readonly Member[] = [];
   /**
-   * The servers in the order of the list; a new array whenever the list or the description of a
-   * server changed.
+   * The servers in the order of the list; a new array whenever the list or a server's description
+   * changed.
    */
   records: readonly ServerRecord[] = [];
-  /** The members whose sessions have begun and not ended. */
+  /** The members with running sessions. */
   readonly #begun = new Set<Member>();
-  /** The same members, by the facts that events name. */
+  /** The same members, by the facts in events. */
   readonly #index = new MemberIndex();
   readonly #walks: MemberWalks<Member>;
-  /** Sessions whose sockets close. */
+  /** Removed sessions whose sockets are closing. */
   readonly #closing = new Set<Promise<void>>();
-  /** The servers for whose sockets there is room; undefined if there is for all. */
+  /** The servers that may have a socket; undefined if all may. */
   #withRoom: ReadonlySet<SessionRecord> | undefined;
   readonly #pace: PollPace;
-  /** All servers share it, because each frame reads it. */
+  /** Shared by all servers, because each frame reads it. */
   #staleness: Staleness;
   #hasBegun = false;
 
@@ -106,8 +104,8 @@ export class Members {
   }
 
   /**
-   * Applies new poll intervals and the staleness of samples at once; timeouts and the origin apply
-   * from the next socket on.
+   * Applies new poll intervals and staleness at once. Timeouts and the origin apply from the next
+   * socket.
    */
   configure(settings: MembersSettings): void {
     this.#pace.configure(settings);
@@ -118,9 +116,8 @@ export class Members {
   }
 
   /**
-   * Replaces the list of servers. A server that was already monitored keeps its session, socket and
-   * record, even if its description changed. Returns whether anything changed: then, `follow` must
-   * be called.
+   * Replaces the list of servers. A known server keeps its session, socket and record, even if its
+   * description changed. Returns whether anything changed; in that case, `follow` must be called.
    */
   regroup(targets: readonly ServerTarget[]): boolean {
     const { clock, kept } = this.#options;
@@ -138,7 +135,7 @@ export class Members {
     return true;
   }
 
-  /** Ends the sessions of servers that were removed, and begins those of new ones. */
+  /** Ends the sessions of removed servers, and begins those of new ones. */
   follow(): void {
     const remaining = new Set(this.#members);
     for (const member of this.#begun) if (!remaining.has(member)) this.#end(member);
@@ -147,21 +144,21 @@ export class Members {
     if (this.#hasBegun) this.#start(this.#members.filter((member) => !this.#begun.has(member)));
   }
 
-  /** Begins the sessions, and those of servers that are added later. */
+  /** Begins all sessions. Servers that are added later begin at once. */
   begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     this.#start(this.#members);
   }
 
-  /** The server list was read completely. */
+  /** Notes that the server list was read completely. */
   listed(): void {
     this.#surroundings.listedAt = this.#options.clock.now();
     this.#showWithoutData();
   }
 
   /**
-   * Gives sockets to the first `part` streamed servers of the list only, so that the same servers
+   * Gives sockets only to the first `part` streamed servers of the list, so that the same servers
    * keep theirs.
    */
   divide(part: number): void {
@@ -171,16 +168,16 @@ export class Members {
     if (streamed.length > part) this.#withRoom = new Set(streamed.slice(0, part));
   }
 
-  /** The surroundings of all sessions changed. */
+  /** Passes changed surroundings on to all sessions. */
   changed(): void {
     this.#walks.walk(this.#begun);
   }
 
   /**
    * Restarts the sessions without data, or all sessions if `sockets` is given; the others retry
-   * what failed. `forget` ends outages between stop and start: earlier, it would wake sessions
-   * whose calls for tokens are then withdrawn but count; later, the outages would hold the new
-   * attempts.
+   * what failed. `forget` ends outages, and must run between stop and start. Before the stop, it
+   * would wake sessions whose token calls are then withdrawn but counted. After the start, the
+   * outages would hold the new attempts.
    */
   retry(forget: () => void, sockets?: SocketAccess): void {
     this.#sessions.sockets = sockets ?? this.#sessions.sockets;
@@ -200,7 +197,7 @@ export class Members {
     await Promise.all(this.#closing);
   }
 
-  /** Passes a change of the panel on to the sessions that it concerns. */
+  /** Passes a change of the panel on to the sessions that it affects. */
   #panelChanged(change: PanelChange): void {
     if (change.of === 'subject') {
       const node = subjectNode(change.subject);
@@ -215,7 +212,7 @@ export class Members {
   }
 
   /**
-   * Starts sessions in random order, so that an exporter in a restart loop doesn't always begin
+   * Starts sessions in random order, so that an exporter in a restart loop doesn't always start
    * with the same servers.
    */
   #start(members: readonly Member[]): void {
@@ -233,10 +230,7 @@ export class Members {
     INTERNAL_ERRORS.contain(() => member.session.sees(this.surroundings(member.record, true)));
   }
 
-  /**
-   * Shows the current surroundings to the sessions of servers that are refused or can't be
-   * monitored.
-   */
+  /** Passes the current surroundings to the sessions of blocked and failing servers. */
   #showWithoutData(): void {
     for (const condition of WITHOUT_DATA) this.#walks.walk(this.#index.inCondition(condition));
   }
@@ -252,14 +246,14 @@ export class Members {
   }
 }
 
-/** The conditions of servers that are refused, or can't be monitored. */
+/** The conditions of servers without data. */
 const WITHOUT_DATA = ['blocked', 'failing'] as const;
 
 function hasNoData({ status: { condition } }: ServerRecord): boolean {
   return WITHOUT_DATA.some((one) => one === condition);
 }
 
-/** When samples by socket and by poll are stale. */
+/** The maximum age of samples by socket and by poll. */
 function staleAfter(intervals: PollIntervals): Staleness {
   return { socket: intervals.stalenessMs, poll: polledStalenessMs(intervals) };
 }

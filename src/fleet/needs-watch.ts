@@ -9,12 +9,12 @@ import { datedProblems } from './dated-problems.ts';
 import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
 import { problemLog } from './problem-log.ts';
 
-/** The needs are logged once the panel's limit is known, or after this long without it. */
+/** The needs are logged once the panel's limit is known, and after this time at the latest. */
 const LIMIT_KNOWN_WITHIN_MS = 10_000;
 
 /**
- * At the start, the panel's limit and its blocked servers become known one after the other: a line
- * waits for both.
+ * At the start, the panel's limit and its blocked servers become known one after the other. The log
+ * line waits this long for both.
  */
 const SETTLING_MS = 1_000;
 
@@ -29,7 +29,7 @@ export interface NeedsOptions {
 }
 
 /**
- * Compares the needs of a panel's servers with the limits; logs the result once the limits are
+ * Compares the needs of a panel's servers with the limits. Logs the result once the limits are
  * known, and after each change.
  */
 export class NeedsWatch {
@@ -53,18 +53,18 @@ export class NeedsWatch {
   }
 
   /**
-   * The problems that keep servers from being monitored as configured, once they are logged: before
-   * that, a limit may be unknown.
+   * The problems that prevent servers from being monitored as configured. There are none until they
+   * are logged, because a limit may still be unknown.
    */
   get problems(): readonly ProblemReading[] {
     return this.#problems;
   }
 
-  /** The servers or the limit may have changed. */
+  /** Compares again after the servers or the limit may have changed. */
   follow(): void {
     const { needs, gateway, clock } = this.#options;
     const { isPinned, knownLimitPerMinute } = gateway.budget();
-    // Before the first server is discovered there is nothing to log.
+    // Nothing is logged before the first server is discovered.
     if (needs().servers === 0) {
       this.#problems = [];
       return;
@@ -115,7 +115,7 @@ export class NeedsWatch {
   }
 }
 
-/** How the servers are monitored; servers that the panel blocks aren't streamed or polled. */
+/** How the servers are monitored. Servers that the panel blocks are neither streamed nor polled. */
 function describeCollection({ servers, requiredSockets: sockets, polls }: Needs): string {
   const all = counted(servers, 'server');
   const blocked = servers - sockets - polls;

@@ -5,31 +5,30 @@ import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { LIST_MS } from '../panel/node-polls.ts';
 
-/** A token of ten minutes is renewed after about eight. */
+/** A token that is valid for ten minutes is renewed after about eight. */
 export const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
 
 /**
- * Calls per poll interval for these polled servers if one call lists all servers of a node: the
- * list of each node is requested again every `LIST_MS`, and there is never more than one call per
- * server.
+ * Calls per poll interval for polled servers if one call lists all servers of a node. The list of
+ * each node is requested every `LIST_MS`, and there is never more than one call per server.
  */
 export function pollsByNode(polled: number, nodes: number, pollIntervalMs: number): number {
   return Math.min(polled, Math.ceil(nodes * (pollIntervalMs / LIST_MS)));
 }
 
-/** The sockets and calls that it takes to monitor a panel's servers as configured. */
+/** The sockets and calls that are required to monitor a panel's servers as configured. */
 export interface Needs extends Omit<NeedsReading, 'allowedSockets'> {
   readonly servers: number;
 }
 
-/** Does this server need a console socket? One that the panel blocks needs nothing. */
+/** Does this server need a console socket? A server that the panel blocks needs nothing. */
 export function isStreamed({ mode, blocked }: Pick<ServerTarget, 'mode' | 'blocked'>): boolean {
   return blocked === undefined && mode !== 'poll';
 }
 
 /**
- * The needs of these servers, beside calls for lists; pure arithmetic. A server that the panel
- * blocks needs nothing. `isByNode` if the panel lists the resources of all of a node's servers.
+ * The needs of these servers, except calls for lists; pure. A server that the panel blocks needs
+ * nothing. `isByNode` is set if the panel lists the resources of all of a node's servers.
  */
 export function countNeeds(
   servers: readonly Pick<ServerTarget, 'mode' | 'blocked' | 'nodeId'>[],
@@ -41,7 +40,7 @@ export function countNeeds(
   let polls = 0;
   let listed = 0;
   const nodes = new Set<string>();
-  // One pass: each look at thousands of descriptions takes milliseconds.
+  // A single pass, because each pass over thousands of servers takes milliseconds.
   for (const { mode, blocked, nodeId } of servers) {
     if (blocked !== undefined) continue;
     if (isStreamed({ mode, blocked })) {
@@ -63,7 +62,7 @@ export function countNeeds(
   };
 }
 
-/** The problem of a rate that is too low for the servers; undefined if it is high enough. */
+/** The problem of a rate limit that is too low for the servers; undefined if it is high enough. */
 export function budgetProblem(
   { servers, requiredCallsPerMinute }: Needs,
   { isPinned, limitPerMinute }: Pick<BudgetReading, 'isPinned' | 'limitPerMinute'>,
@@ -80,30 +79,30 @@ export function budgetProblem(
   };
 }
 
-/** The console sockets of the process, which all panels share. */
+/** The process's console sockets, which all panels share. */
 export interface SharedSockets {
   /** How many files the process may open; infinite if unknown. */
   readonly descriptors: number;
-  /** The limit on open files that would give a console socket to every server that may stream. */
+  /** The limit on open files with which every server that may stream gets a console socket. */
   readonly requiredDescriptors: number;
   /**
-   * The sockets that the process may hold, and the part of each panel; infinite if all panels have
-   * as many as they need.
+   * The maximum number of sockets of the process, and of each panel; infinite if all panels have as
+   * many as they need.
    */
   readonly sockets: number;
   readonly part: number;
   /**
-   * A panel needs this many sockets from now on; `changed` identifies it, and is called whenever
-   * the part changes.
+   * Sets how many sockets a panel needs. `changed` identifies the panel, and is called whenever its
+   * share changes.
    */
   require(sockets: number, changed: () => void): void;
-  /** The panel no longer needs sockets. */
+  /** Removes a panel's needs. */
   leave(changed: () => void): void;
 }
 
 /**
- * The problem of a limit on open files that leaves servers without a console socket; undefined if
- * it leaves none.
+ * The problem of a limit on open files that leaves some servers without a console socket; undefined
+ * if there is none.
  */
 export function descriptorProblem(
   { requiredSockets }: Needs,

@@ -1,11 +1,11 @@
-// Which of a panel's nodes are up, judged by their servers and by their problems; pure.
+// Derives which of a panel's nodes are up from their servers and problems; pure.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { NodeReading, ProblemReading } from '../domain/reading.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
 
-/** The parts of a server's reading that concern its node. */
+/** The facts about a server that concern its node. */
 interface ServerOfNode {
   readonly node: string | undefined;
   readonly status: Pick<CollectionStatus, 'problem'>;
@@ -14,7 +14,7 @@ interface ServerOfNode {
 
 /**
  * The state of a panel's nodes; pure. A node is down if it has a problem and none of its servers is
- * monitored. A node with a problem, such as failing sockets, is up while its servers are polled.
+ * monitored. While its servers are polled, a node with a problem, such as failing sockets, is up.
  */
 export function nodeReadings(
   servers: readonly ServerOfNode[],
@@ -37,7 +37,7 @@ export function nodeReadings(
   });
 }
 
-/** Counts a server by the cause of its problem, if only its node can be the reason. */
+/** Counts a server by the cause of its problem, if only its node can cause it. */
 function count(lost: Map<CauseCode, number>, problem: Problem | undefined): void {
   if (problem === undefined || CAUSES[problem.cause].scope !== 'node') return;
   lost.set(problem.cause, (lost.get(problem.cause) ?? 0) + 1);

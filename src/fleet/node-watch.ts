@@ -12,7 +12,7 @@ import { printable } from '../text/printable.ts';
 import type { Secret } from '../text/secrets.ts';
 import { allPages } from './list-of-server.ts';
 
-/** How the panel's nodes are read, with a key that may read its application API. */
+/** The settings for reading the panel's nodes, with a key for its application API. */
 export interface NodesSettings {
   readonly apiKey: Secret;
   readonly intervalMs: number;
@@ -25,13 +25,13 @@ export interface NodeWatchOptions {
   readonly panel: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Opens the panel's API for this key. */
+  /** Opens the panel's API with this key. */
   readonly openNodes: (apiKey: Secret) => NodesApi;
 }
 
 /**
- * Reads the panel's nodes from its application API once per interval. It has a key, a limit and
- * connections of its own: a failure loses only what it reads, and is logged once.
+ * Reads the panel's nodes from its application API once per interval, with its own key, limit and
+ * connections. A failure affects only this data, and is logged once.
  */
 export class NodeWatch {
   readonly #options: NodeWatchOptions;
@@ -46,12 +46,12 @@ export class NodeWatch {
     this.#options = options;
   }
 
-  /** The nodes as last read, unless that is too long ago. */
+  /** The nodes from the last read, unless it is too old. */
   reading(now: number): readonly NodeCapacity[] {
     return now < this.#staleAt ? this.#nodes : [];
   }
 
-  /** Reads the nodes with these settings from now on; undefined ends that and forgets the nodes. */
+  /** Reads the nodes with new settings. Undefined stops that and drops the nodes. */
   configure(settings: NodesSettings | undefined): void {
     const before = this.#settings;
     const isSameKey = before?.apiKey.reveal() === settings?.apiKey.reveal();
@@ -61,7 +61,7 @@ export class NodeWatch {
     this.reopen();
   }
 
-  /** Reads at once, over new connections. */
+  /** Reads at once, with new connections. */
   reopen(): void {
     void this.stop();
     const settings = this.#settings;
@@ -93,7 +93,9 @@ export class NodeWatch {
     return Math.max(intervalMs, problem?.retryAfterMs ?? 0);
   }
 
-  /** Logs a failure, unless the last one had the same cause, and the first success after it. */
+  /**
+   * Logs a failure, unless the last one had the same cause, and the first success after a failure.
+   */
   #report(problem: Problem | undefined): void {
     const { panel, log } = this.#options;
     if (problem?.cause === this.#cause) return;
@@ -113,8 +115,8 @@ export class NodeWatch {
 const REFUSED = new Set<Problem['cause']>(['key_refused', 'application_key', 'unauthorized', 'forbidden']);
 
 /**
- * Every node once, with its name as in the server list: it is the only label, and panels don't keep
- * it unique.
+ * Every node once, with its name as in the server list. The name is the only label, and panels
+ * don't require it to be unique.
  */
 async function allNodes(api: NodesApi, signal: AbortSignal): Promise<readonly NodeCapacity[]> {
   const pages = await allPages(async (page) => (await api.get('nodes', { page }, signal)).value);

@@ -1,4 +1,4 @@
-// Everything that is monitored on one panel.
+// The fleet of one panel: its servers, server list, backups and queries.
 
 import type { ListingSettings } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -31,7 +31,7 @@ export interface FleetSettings extends MembersSettings {
   readonly backups?: IntervalSettings | undefined;
   readonly schedules?: IntervalSettings | undefined;
   readonly nodes?: NodesSettings | undefined;
-  /** Hosts at which games may be queried even though they are local or metadata addresses. */
+  /** Hosts at which games may be queried even at local or metadata addresses. */
   readonly queryHosts?: readonly string[] | undefined;
 }
 
@@ -39,11 +39,11 @@ export interface FleetSettings extends MembersSettings {
 export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backupCompleted' | 'deleted'> {
   readonly log: Logger;
   readonly socketLimit: SharedSockets;
-  /** The dependencies of queries; if absent, no game is queried. */
+  /** Creates the dependencies of queries; if absent, no game is queried. */
   readonly openQueries?: () => QueryAccess;
-  /** Opens the panel's application API for this key; if absent, no nodes are read. */
+  /** Opens the panel's application API with this key; if absent, no nodes are read. */
   readonly openNodes?: (apiKey: Secret) => NodesApi;
-  /** Is the server monitored here? Other servers belong to other shards. */
+  /** Is the server in this exporter's shard? */
   readonly isOurs: (server: ServerIdentity) => boolean;
 }
 
@@ -51,23 +51,23 @@ export interface FleetContext extends Omit<MembersOptions, 'serverLog' | 'backup
 const LISTED_WITHIN_MS = 3_000;
 
 /**
- * The servers of one panel, configured and discovered: a session for each, the server list, backups
- * and queries.
+ * The servers of one panel, configured and discovered, with a session for each, the server list,
+ * backups and queries.
  */
 export class PanelFleet {
   readonly discovery: Discovery;
   readonly #context: FleetContext;
   readonly #serverLog: ReturnType<typeof serverLog>;
-  /** The lists that are read beside the servers themselves, while they are configured. */
+  /** The lists that are read for each server, if configured. */
   readonly #lists: { [What in ListName]?: ListReads | undefined } = {};
   #nodes: NodeWatch | undefined;
   #queries: QueryWatch | undefined;
   readonly #needs: NeedsWatch;
   readonly #members: Members;
   #settings: FleetSettings;
-  /** The servers' needs, and the inputs from which they were counted. */
+  /** The servers' needs, and the inputs from which they were calculated. */
   #counted: { readonly basis: readonly unknown[]; readonly needs: Needs } | undefined;
-  /** The inputs from which the gateway's use was determined. */
+  /** The inputs for which the gateway's users were last set. */
   #usedFrom: readonly unknown[] = [];
   #cancelBegin: Cancel = () => undefined;
   #isRunning = false;
@@ -97,8 +97,8 @@ export class PanelFleet {
   }
 
   /**
-   * The servers in the order of the list; a new array whenever the list or the description of a
-   * server changed.
+   * The servers in the order of the list; a new array whenever the list or a server's description
+   * changed.
    */
   get records(): readonly ServerRecord[] {
     return this.#members.records;
@@ -112,20 +112,21 @@ export class PanelFleet {
       if (this.#isRunning && change.of === 'rate') this.#followNeeds();
     });
     this.discovery.start();
-    // The server list shows which servers share a node, so that they don't all have to fail first.
+    // With the server list, sessions know which servers share a node, so that not all of them have
+    // to fail first.
     if (this.#settings.listing === undefined) this.#members.begin();
     else this.#cancelBegin = this.#context.clock.schedule(LISTED_WITHIN_MS, () => this.#members.begin());
     this.#followSettings();
     this.#followServers();
   }
 
-  /** Applies these settings from now on; servers that are unchanged aren't touched. */
+  /** Applies new settings. Unchanged servers aren't touched. */
   configure(settings: FleetSettings): void {
     this.#settings = settings;
     this.#members.configure(settings);
     const targets = this.discovery.configure(settings.servers, settings.listing);
     if (this.#isRunning) this.#followSettings();
-    // Even for the same servers, other data may be requested.
+    // Even if the servers are the same, other data about them may be required.
     if (!this.#observe(targets) && this.#isRunning) this.#followServers();
   }
 
@@ -138,8 +139,8 @@ export class PanelFleet {
   }
 
   /**
-   * Reads this list of each server with the current settings; without any, earlier lists are
-   * forgotten.
+   * Reads this list of each server with the current settings. Without settings, the earlier lists
+   * are dropped.
    */
   #readList(what: ListName): void {
     const { name: panel, [what]: settings } = this.#settings;
@@ -160,16 +161,16 @@ export class PanelFleet {
   }
 
   /**
-   * The gateway uses another API key, of this account: retries what failed, and reads
-   * the lists again.
+   * Retries failures and reads the lists again after the gateway's API key, and perhaps its
+   * account, changed.
    */
   keyChanged(account?: Account): void {
     this.#retry(() => this.#context.gateway.keyChanged(account));
   }
 
   /**
-   * The connection to the panel and its nodes changed. With new access to sockets, all are
-   * reopened.
+   * Handles a changed connection to the panel and its nodes. With new access to sockets, all
+   * sockets are reopened.
    */
   accessChanged(sockets?: SocketAccess): void {
     this.#retry(() => this.#context.gateway.accessChanged(), sockets);
@@ -211,8 +212,8 @@ export class PanelFleet {
   }
 
   /**
-   * Most severe first; each cause once. While the panel has a problem, nothing else about it can be
-   * judged.
+   * Most severe first, and each cause once. While the panel itself has a problem, no other problem
+   * about it is certain.
    */
   #problems(): readonly ProblemReading[] {
     const { gateway } = this.#context;
@@ -221,7 +222,7 @@ export class PanelFleet {
     return all.filter(({ cause }, index) => all.findIndex((one) => one.cause === cause) === index);
   }
 
-  /** The server list was read, if only in part. */
+  /** Handles a server list that was read completely or in part. */
   async #found(targets: readonly ServerTarget[], isComplete: boolean): Promise<void> {
     if (this.#members.regroup(targets)) {
       await restIfMany(targets);
@@ -237,13 +238,13 @@ export class PanelFleet {
     if (isComplete) this.#members.listed();
   }
 
-  /** The servers or the data requested of them changed, and with them their needs. */
+  /** Handles changed servers, or other required data about them. */
   #followServers(): void {
     const { listing, queryHosts } = this.#settings;
     const { gateway, socketLimit } = this.#context;
     const use = listing === undefined ? 'none' : listing.discover === undefined ? 'optional' : 'required';
     const basis = [this.records, use, this.#lists.backups, this.#lists.schedules];
-    // A reload rarely changes these, and a walk over thousands of servers takes long.
+    // A reload rarely changes these, and a pass over thousands of servers is slow.
     if (basis.some((part, index) => part !== this.#usedFrom[index]))
       gateway.setUse({ listing: use, asked: this.#asked() });
     this.#usedFrom = basis;
@@ -255,7 +256,8 @@ export class PanelFleet {
   }
 
   /**
-   * The servers of each path. One pass: each look at thousands of descriptions takes milliseconds.
+   * The servers of each path, in a single pass, because each pass over thousands of servers takes
+   * milliseconds.
    */
   #asked() {
     const { backups, schedules } = this.#lists;
@@ -264,7 +266,7 @@ export class PanelFleet {
     for (const record of this.records) {
       const { target } = record;
       const { id, mode, blocked } = target;
-      // Servers that the panel blocks according to the server list need no calls.
+      // A server that the panel blocks according to the server list needs no calls.
       if (blocked !== undefined) continue;
       if (mode !== 'poll') asked.websocket.set(id, record);
       if (mode !== 'socket') asked.resources.set(id, record);
@@ -298,8 +300,8 @@ export class PanelFleet {
   }
 
   /**
-   * The servers' needs beside the server list; counted only when the servers change, because each
-   * scrape and each change of the rate reads them.
+   * The servers' needs without the server list. They are cached, because each scrape and each
+   * change of the rate limit reads them.
    */
   #ownNeeds(): Needs {
     const { records } = this;

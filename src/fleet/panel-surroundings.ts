@@ -8,18 +8,21 @@ import type { SessionRecord } from '../session/session-context.ts';
 
 const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
 
-/** The surroundings of a panel's sessions: the outages that hold them, and the times of changes. */
+/** The surroundings of a panel's sessions: outages that hold them, and the times of changes. */
 export class PanelSurroundings {
   readonly #clock: Clock;
   readonly #gateway: PanelGateway;
   /** When each subject was last blamed or cleared. */
   readonly #judged = new Map<Subject, number>();
-  /** By cause: when a server that had failed for it last worked again; also by node. */
+  /**
+   * For each cause, and each cause of a node, when a server that had failed for it last worked
+   * again.
+   */
   readonly #recovered = new Map<CauseCode, number>();
   readonly #recoveredOnNode = new Map<string, Map<CauseCode, number>>();
   /** When the server list was last read completely. */
   listedAt = NEVER;
-  /** When the key, or the connection to the panel, last changed. */
+  /** When the API key or the connection to the panel last changed. */
   accessedAnewAt = NEVER;
 
   constructor({ clock, gateway }: { readonly clock: Clock; readonly gateway: PanelGateway }) {
@@ -62,7 +65,7 @@ export class PanelSurroundings {
     };
   }
 
-  /** Forgets all nodes but those of these servers. */
+  /** Forgets all nodes except those of these servers. */
   keepNodes(records: readonly SessionRecord[]): void {
     const nodes = new Set(records.map(({ node = '' }) => node));
     for (const node of this.#recoveredOnNode.keys()) if (!nodes.has(node)) this.#recoveredOnNode.delete(node);

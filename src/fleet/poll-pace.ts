@@ -1,5 +1,5 @@
 // How often the servers of a panel are polled: as configured, or as often as its rate limit allows.
-// When the next poll of a server is due is decided in session/poll-plan.ts.
+// `session/poll-plan.ts` decides when the next poll of a server is due.
 
 import type { BudgetReading } from '../domain/reading.ts';
 import type { Clock } from '../domain/time.ts';
@@ -8,24 +8,24 @@ import type { MemberIndex } from './member-index.ts';
 import { CALLS_PER_SOCKET_AND_MINUTE, pollsByNode } from './needs.ts';
 
 /**
- * The share of polls in the calls that the tokens of sockets leave: the rest is for lists, trials
- * and new sockets.
+ * The share of polls in the calls that token renewals leave. The rest is for lists, probes and new
+ * sockets.
  */
 const POLL_SHARE = 0.9;
 
-/** How often the interval of polls is adapted to the rate. */
+/** How often the poll interval is adapted to the rate. */
 const PACED_MS = 1_000;
 
 /**
- * Milliseconds between the polls of a server: as configured, or longer if the rate doesn't allow
- * that; pure.
+ * Milliseconds between the polls of a server: as configured, or longer if the rate limit requires
+ * it; pure.
  */
 export function pollEveryMs(
   configuredMs: number,
   { perMinute, polled, streaming }: Readonly<Record<'perMinute' | 'polled' | 'streaming', number>>,
 ): number {
   const left = POLL_SHARE * (perMinute - streaming * CALLS_PER_SOCKET_AND_MINUTE);
-  // Even where tokens take nearly all calls, polls get a tenth of the rate.
+  // Polls always get a tenth of the rate, even if tokens need nearly all calls.
   return Math.max(configuredMs, (polled * 60_000) / Math.max(left, perMinute / 10));
 }
 
@@ -35,11 +35,11 @@ interface PollPaceOptions {
     readonly budget: () => Pick<BudgetReading, 'limitPerMinute'>;
     readonly isPolledByNode: boolean;
   };
-  /** The members whose sessions have begun. */
+  /** The members with running sessions. */
   readonly members: Pick<MemberIndex, 'polled' | 'nodes' | 'inCondition'>;
 }
 
-/** The interval of a panel's polls, which every session asks for at every change. */
+/** The interval of a panel's polls, which every session reads at every change. */
 export class PollPace {
   readonly #options: PollPaceOptions;
   #configured: PollIntervals;
@@ -55,7 +55,7 @@ export class PollPace {
     this.#latest = undefined;
   }
 
-  /** The intervals as configured, or as many polls as the rate carries now. */
+  /** The intervals as configured, or longer ones that the rate limit allows. */
   intervals(): PollIntervals {
     const { clock, gateway, members } = this.#options;
     const now = clock.now();

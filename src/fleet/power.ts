@@ -1,4 +1,4 @@
-// Follows a server's power: its state, its starts and its stops; pure.
+// Derives a server's state, starts and stops from observations; pure.
 
 import { isOff, isOn, type ServerState } from '../domain/power-states.ts';
 import type { Sample } from '../domain/sample.ts';
@@ -6,27 +6,27 @@ import { NOTHING_SEEN, type Power, type Seen, type StateSeen } from './power-mod
 import { afterLateStopping, afterNotice, decidedWhile, decisionDueAt, stopped } from './stop-decisions.ts';
 
 /**
- * A `stats` frame published this soon after a `status` may still carry the state before it (field
- * notes, What a daemon says).
+ * A `stats` frame that is published this soon after a `status` may still contain the previous
+ * state.
  */
 const STATUS_SETTLES_MS = 2_000;
 
 /**
- * The most that two samples of one run can disagree about its start, because of different transit
- * times.
+ * The maximum difference between the start times that two samples of one run imply, because of
+ * different transit times.
  */
 export const START_JITTER_MS = 5_000;
 
-/** Two signs of a start (state and uptime) within this time count as one start. */
+/** Two signs of a start (state and uptime) within this time are one start. */
 const SAME_START_MS = 5_000;
 
 /**
- * A node restarts a server that exited by itself within this time, unless it is configured
+ * The time within which a node restarts a server that exited by itself, unless it is configured
  * otherwise.
  */
 const RESTART_MS = 60_000;
 
-/** The power after these observations, in order, that follow the power `before`; pure. */
+/** The power after these observations, in order, starting from `before`; pure. */
 export function powerAfter(observations: readonly Seen[], before: Power = NOTHING_SEEN): Power {
   return observations.reduce(after, { ...before, decided: NOTHING_SEEN.decided });
 }
@@ -39,9 +39,7 @@ function after(before: Power, observation: Seen): Power {
   return observation.seen === 'gap' ? { ...next, isUnbroken: false } : next;
 }
 
-/**
- * Should the server be running at this instant, judged by what happened? Undefined while unknown.
- */
+/** Should the server be running at this instant, judging by its events? Undefined while unknown. */
 export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): boolean | undefined {
   return now - exitedAt > RESTART_MS ? false : isExpected;
 }
@@ -54,10 +52,10 @@ function afterState(before: Power, seen: StateSeen): Power {
   return before.isRestored && state !== 'unknown' ? { ...next, isRestored: false } : next;
 }
 
-/** Counts the stop and the start that lie between the state before and this one. */
+/** Counts the stop and the start between the previous state and this one. */
 function afterTransition(before: Power, { state, at, source, measuredFrom = at }: StateSeen): Power {
   const { known } = before;
-  // A poll sees the server only now and then: it proves a start, but not how the server stopped.
+  // A poll sees the server only occasionally: it proves a start, but not how the server stopped.
   const isPoll = source === 'poll';
   const previous = before.isUnbroken && !isPoll ? known : 'unknown';
   const overtaken =
@@ -67,13 +65,13 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
   // Any event can be lost, including `offline`.
   const isNewRun = state === 'starting' && (previous === 'running' || previous === 'stopping');
   if ((isOff(state) && isOn(known)) || isNewRun) {
-    // If the server was stopping when the exporter ended, the exporter saw the request then.
+    // If the server was stopping when the exporter ended, the exporter had seen the request.
     const wasStopping = previous === 'stopping' || (before.isRestored && known === 'stopping');
     const isUnseen = previous === 'unknown';
     const how = isPoll && !wasStopping ? 'by a poll' : isUnseen ? 'after a gap' : 'happening';
     power = stopped(power, at, how, wasStopping);
   }
-  // Only a server that starts passes through `starting`, so that event proves a start even on a new
+  // A server passes through `starting` only at a start, so the event proves a start even on a new
   // socket.
   const isProof = isPoll || (source === 'status' && state === 'starting' && before.owesStart);
   const from = isProof && isOff(known) ? known : previous;
@@ -92,22 +90,22 @@ function afterTransition(before: Power, { state, at, source, measuredFrom = at }
   return state === 'starting' ? { ...entered, exitedAt: Number.NaN } : entered;
 }
 
-/** A server that runs should run until someone stops it. */
+/** A running server is expected to run until someone stops it. */
 const AS_EXPECTED = { isExpected: true, exitedAt: Number.NaN };
 
 /**
- * Remembers which states events ended, until one begins them again: a sample may still show them.
+ * Notes which state an event ended. Until an event begins it again, a sample may still contain it.
  */
 function afterStatus(power: Power, state: ServerState, at: number): Power {
-  // The `stats` frame with this state may have arrived before the event.
+  // The `stats` frame with this state may have arrived before its event.
   if (state !== power.known || at - power.since > STATUS_SETTLES_MS) return power;
   const ended = new Set([...power.ended, power.before]);
   return { ...power, ended: [...ended].filter((one) => one !== state && one !== 'unknown'), statusAt: at };
 }
 
 /**
- * Counts a start without a transition: the server was off and is on, or its uptime is that of
- * another run.
+ * Counts a start that no transition showed: the server was off and is on, or its uptime is that of
+ * a new run.
  */
 function afterUptime(
   power: Power,
@@ -122,11 +120,11 @@ function afterUptime(
   if (power.awaitsUptime && !owesStart && startedAt >= power.startedAt - START_JITTER_MS)
     return { ...power, awaitsUptime: false, startedAt };
   const beganWhileOff = startedAt + START_JITTER_MS + (at - measuredFrom) >= power.offSeenFrom;
-  // The server was running all the time, although it was seen off.
+  // The server was running all the time, although it was reported as off.
   if (!isNew || !(restarted || (owesStart && beganWhileOff)))
     return owesStart ? { ...power, owesStart: false } : power;
   if (power.owesStart) return started(power, at);
-  // The uptime reveals a start that no state reported, and therefore the stop before it.
+  // The uptime reveals a start that no state showed, and therefore also the stop before it.
   const stop = stopped(power, at, 'after a gap');
   return started(stop.state === 'running' ? { ...stop, ...AS_EXPECTED } : stop, at);
 }
@@ -142,21 +140,21 @@ function started(power: Power, at: number): Power {
   };
 }
 
-/** Whether a sample contains anything new; most don't, and cost nothing more. */
+/** Does a sample contain anything new? Most don't, and cost no more than this check. */
 export function isNews(power: Power, { state, source }: Sample, restarted: boolean): boolean {
   const isAsBefore = state === power.state && power.isUnbroken === (source === 'socket');
   const isAwaited = power.owesStart || power.awaitsUptime;
   return !isAsBefore || restarted || isAwaited || power.isRestored || isOff(power.state);
 }
 
-/** May a sample still show a state that a `status` has ended? */
+/** May a sample still contain a state that a `status` event has ended? */
 export function isOutdated(
   { ended, statusAt, isUnbroken }: Power,
   { state, source, uptimeMs, measuredFrom }: Sample,
   restarted: boolean,
 ): boolean {
-  // A poll can come so late that another run has begun since the status; for a socket, the frame of
-  // the next second shows the same.
+  // A poll can be so late that a new run has begun since the status. On a socket, the next second's
+  // frame shows the same.
   const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
   if (state === undefined || showsNewRun) return false;
   if (!ended.includes(state)) return false;

@@ -1,12 +1,12 @@
-// Logs the problems of a panel's fleet when they begin, change and end.
+// Logs when the problems of a panel's fleet begin, change and end.
 
 import { problemLine } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 
 /**
- * Logs the problems of a panel's fleet, each when it appears or changes, with figures that explain
- * it, and when it ends, if there is a text for that; problems with the same text end together.
+ * Logs each problem of a panel's fleet when it begins or changes, with figures that explain it, and
+ * when it ends, if there is a text for that. Problems with the same text end together.
  */
 export function problemLog(panel: string, log: Logger, ended: Partial<Record<CauseCode, string>> = {}) {
   let before: readonly Problem[] = [];

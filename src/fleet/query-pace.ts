@@ -1,15 +1,15 @@
-// The pace of a panel's queries; pure.
+// How often a panel's games are queried, and how many at a time; pure.
 
-/** Concurrent queries of a panel. */
+/** The number of concurrent queries per panel. */
 export const QUERY_SEATS = 32;
 
-/**
- * Seats for servers that didn't respond to their last query: unresponsive servers must never delay
- * the others.
- */
+/** Seats for servers that didn't respond to their last query. They must never delay the others. */
 export const SILENT_SEATS = QUERY_SEATS / 4;
 
-/** A server that doesn't respond is queried less and less often, down to once in this time. */
+/**
+ * The longest interval for a server that doesn't respond. It is queried less and less often until
+ * then.
+ */
 export const LONGEST_BACKOFF_MS = 5 * 60_000;
 
 /**
@@ -20,20 +20,20 @@ export const LOADING_MS = 20 * 60_000;
 const LONGEST_LOADING_BACKOFF_MS = 60_000;
 
 /**
- * A query that takes longer than this, and than a multiple of the last response's time, is repeated
- * in a seat for silent servers.
+ * A query that takes longer than this, and longer than a multiple of the last response time, is
+ * repeated in a seat for silent servers.
  */
 const SHORTEST_PATIENCE_MS = 1_000;
 const PATIENCE_FACTOR = 4;
 
-/** How long a query may take before it is repeated, after a response that took so long. */
+/** How long a query may take before it is repeated, given the last response time. */
 export function patienceMs(tookMs: number): number {
   return Math.max(SHORTEST_PATIENCE_MS, tookMs * PATIENCE_FACTOR);
 }
 
 /**
- * How many intervals pass without a query after this many consecutive queries without a response:
- * 0, 1, 3, 7, … up to the longest backoff. The server has been running for `runningMs`.
+ * The number of intervals without a query after this many failures in a row: 0, 1, 3, 7, … up to
+ * the longest back-off. The server has been running for `runningMs`.
  */
 export function restsAfter(failures: number, intervalMs: number, runningMs: number): number {
   const longestMs = runningMs < LOADING_MS ? LONGEST_LOADING_BACKOFF_MS : LONGEST_BACKOFF_MS;

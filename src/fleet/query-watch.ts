@@ -17,21 +17,21 @@ import { patienceMs, QUERY_SEATS, restsAfter, SILENT_SEATS } from './query-pace.
 import { serverFields } from './server-events.ts';
 import type { ServerRecord } from './server-record.ts';
 
-/** How a query ended; it is skipped if the server stopped while it waited for a seat. */
+/** The outcome of a query. It is skipped if the server stopped before it got a seat. */
 type QueryEnd = 'answered' | 'failed' | 'overdue' | 'skipped';
 
-/** The results of the queries of one run of a server. */
+/** The query results of one run of a server. */
 interface RunHistory {
   readonly run: number;
   /** When the run was first seen. */
   readonly since: number;
-  /** Consecutive queries without a response. */
+  /** The number of consecutive queries without a response. */
   failures: number;
-  /** Intervals without a query that are left. */
+  /** The remaining number of intervals without a query. */
   rests: number;
-  /** How long the last response took, in milliseconds. */
+  /** The duration of the last response, in milliseconds. */
   tookMs: number;
-  /** The earliest way that has led to a response. */
+  /** The first way in the list that has led to a response. */
   earliest?: Way | undefined;
 }
 
@@ -46,10 +46,10 @@ export interface QueryWatchOptions extends QueryAccess {
   readonly isListingPending: () => boolean;
 }
 
-/** The part of a record that its server's queries use. */
+/** The part of a record that queries use. */
 export type QueriedServer = Pick<ServerRecord, 'target' | 'node' | 'state' | 'runAt' | 'query'>;
 
-/** The queries of a server, which continue while their settings, as one text, stay the same. */
+/** The queries of a server. They continue as long as their settings, as one text, stay the same. */
 interface Queries {
   readonly server: QueriedServer;
   readonly settings: QuerySettings;
@@ -59,34 +59,34 @@ interface Queries {
 }
 
 /**
- * Queries the servers of a panel that should be queried, while they are running or have been
- * starting for long, and stores the responses in their records: each once per interval, beginning
- * at a random point within it, and those that don't respond less often.
+ * Queries the servers of a panel while they are running or have been starting for long, and stores
+ * the responses in their records. Each is queried once per interval, from a random point within it;
+ * silent ones less often.
  */
 export class QueryWatch {
   readonly #options: QueryWatchOptions;
   readonly #seats = new PQueue({ concurrency: QUERY_SEATS });
-  /** Silent servers wait here before they wait for a seat. */
+  /** The queue in which silent servers wait before they wait for a seat. */
   readonly #silent = new PQueue({ concurrency: SILENT_SEATS });
   readonly #watched = new Map<QueriedServer, Queries>();
-  /** Servers whose failure was logged and that haven't responded since. */
+  /** Servers with a logged failure and no response since. */
   readonly #reported = new WeakSet<QueriedServer>();
-  /** Servers that have ever responded. */
+  /** Servers that have responded at least once. */
   readonly #answered = new WeakSet<QueriedServer>();
 
   constructor(options: QueryWatchOptions) {
     this.#options = options;
   }
 
-  /** Withdraws every query; resolves when the client has ended. */
+  /** Withdraws all queries. Resolves when the client has ended. */
   async stop(): Promise<void> {
     this.follow([]);
     await this.#options.client.stop?.();
   }
 
   /**
-   * Queries these servers from now on; unchanged ones are not touched. `queryHosts` may be queried
-   * whatever address they resolve to.
+   * Sets the servers to query. Unchanged ones are not touched. `queryHosts` may be queried at any
+   * address.
    */
   follow(servers: readonly QueriedServer[], queryHosts?: readonly string[]): void {
     const left = new Set(this.#watched.keys());
@@ -108,7 +108,7 @@ export class QueryWatch {
     for (const server of left) this.#leave(server);
   }
 
-  /** Withdraws a query under way. */
+  /** Withdraws a query in progress. */
   #leave(server: QueriedServer): void {
     const watched = this.#watched.get(server);
     if (watched === undefined) return;
@@ -117,7 +117,7 @@ export class QueryWatch {
     watched.scope.abort(new Error('the query was withdrawn'));
   }
 
-  /** Queries the server until its queries are withdrawn, and then rejects. */
+  /** Queries the server until its queries are withdrawn, then rejects. */
   async #repeat(queries: Queries): Promise<never> {
     const { clock, random } = this.#options;
     const { server, scope } = queries;
@@ -128,17 +128,17 @@ export class QueryWatch {
       await sleep(clock, dueAt - clock.now(), scope.signal);
       const run = this.#queriedRun(server);
       if (run === undefined) history = undefined;
-      // A new run starts without the history of the last.
+      // A new run starts without the history of the previous one.
       else if (run !== history?.run) history = { run, since: clock.now(), failures: 0, rests: 0, tookMs: 0 };
       if (history !== undefined && history.rests > 0) history.rests -= 1;
       else if (history !== undefined) await this.#query(queries, history);
-      // A query that waited for long skips intervals; a timer can fire slightly early.
+      // A query that waited for long skips intervals. A timer can fire slightly early.
       const passed = Math.floor((clock.now() - dueAt) / intervalMs);
       dueAt += Math.max(1, passed + 1) * intervalMs;
     }
   }
 
-  /** The run of the server that may be queried now; undefined while it isn't running. */
+  /** The run that may be queried now; undefined while the server isn't running. */
   #queriedRun(server: QueriedServer): number | undefined {
     const { clock, isListingPending } = this.#options;
     const run = server.runAt(clock.now());
@@ -147,8 +147,8 @@ export class QueryWatch {
   }
 
   /**
-   * Queries the server, and once more in a seat for silent servers if the response takes unusually
-   * long.
+   * Queries the server. If the response takes unusually long, queries it again in a seat for silent
+   * servers.
    */
   async #query(queries: Queries, history: RunHistory): Promise<void> {
     const { clock } = this.#options;
@@ -168,7 +168,7 @@ export class QueryWatch {
     history.rests = restsAfter(history.failures, intervalMs, clock.now() - history.since);
   }
 
-  /** Queries the server once; an abort withdraws the query, whose result then doesn't count. */
+  /** Queries the server once. An abort withdraws the query, and its result is ignored. */
   async #ask(
     { server, settings: { intervalMs, isGuess }, policy }: Queries,
     history: RunHistory,
@@ -184,10 +184,10 @@ export class QueryWatch {
       history.earliest = way;
       history.tookMs = clock.now() - startedAt;
     }
-    // While a server starts, a failure proves nothing.
+    // While a server starts, a failure means nothing.
     if (found !== undefined && server.state === 'starting') return 'failed';
     const problem = isGuess && !this.#answered.has(server) ? whileGuessed(found) : found;
-    // A failure stays valid until the next query, and those come less and less often.
+    // A failure stays valid until the next query, because the intervals between those grow.
     const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;
     server.query = { ...asked, query_problem: problem, staleAt: clock.now() + lifeMs, run: history.run };
     this.#report(server, problem);
@@ -213,7 +213,7 @@ export class QueryWatch {
   }
 }
 
-/** While a guessed query type has never had a response, its failures aren't the game's. */
+/** While a derived query type has never had a response, its failures don't count as the game's. */
 function whileGuessed(problem: Problem | undefined): Problem | undefined {
   const isSilent = QUERY_FAILURES.some((cause) => cause === problem?.cause);
   return problem && isSilent ? { ...problem, cause: 'query_never_answered' } : problem;

@@ -1,4 +1,4 @@
-// Updates the members of a fleet to another list of servers; pure.
+// Updates the members of a fleet to a new list of servers; pure.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerTarget } from '../domain/server.ts';
@@ -6,9 +6,9 @@ import { isSameServer, shortId } from '../domain/server-ids.ts';
 import type { Member } from './members.ts';
 
 /**
- * Updates members to a list of servers, in its order: remaining ones get their new target, and new
- * ones are created. If a server is listed twice, the first entry counts. Also returns whether
- * anything changed.
+ * Updates members to a list of servers, in its order: known ones get their new target, and new ones
+ * are created. If a server is listed twice, the first entry applies. Also returns whether anything
+ * changed.
  */
 export function regroup(
   current: readonly Member[],
@@ -30,7 +30,7 @@ export function regroup(
     const isChanged = !isDeepStrictEqual(member.record.target, target);
     isRegrouped ||= isChanged || member !== current[members.size];
     members.set(identity, member);
-    // Without a change the old object is kept, so that everything derived from it, such as its
+    // An unchanged target stays the same object, so that everything derived from it, such as
     // labels, stays valid.
     if (isChanged) member.record.target = target;
   }

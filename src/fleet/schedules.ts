@@ -1,4 +1,4 @@
-// The schedules of a server, from the panel's list to the snapshot.
+// The schedules of servers, from the panel's list to the snapshot.
 
 import type { Snapshot } from '../domain/snapshot.ts';
 import type { Clock } from '../domain/time.ts';
@@ -7,10 +7,13 @@ import type { Schedule } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
 import { type ListOfServer, seconds } from './list-of-server.ts';
 
-/** Each has three series: the rest is left out, and counted. */
+/**
+ * The maximum number of shown schedules per server, each with three series. The rest is only
+ * counted.
+ */
 const MAX_SCHEDULES = 20;
 
-/** The schedules of every server whose schedules the panel runs. */
+/** Reads the schedules of every server whose schedules the panel runs. */
 export function schedulesOfServers({
   gateway,
   clock,
@@ -27,10 +30,7 @@ export function schedulesOfServers({
   };
 }
 
-/**
- * The schedules as they are shown: each number once, with a printable name; and how many others
- * there are.
- */
+/** The shown schedules, each number once and with a printable name, and the number of others. */
 export function shownSchedules(
   schedules: readonly Schedule[],
 ): Pick<Snapshot, 'schedules' | 'schedules_left_out'> {

@@ -5,8 +5,8 @@ import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 
 /**
- * Every kind of event, the field `event` of a log line: its titles for one server and for several,
- * and what the exporter does next.
+ * Every kind of event, which is the field `event` of a log line: its titles for one server and for
+ * several, and the exporter's reaction.
  */
 export const SERVER_EVENTS = {
   streaming: { one: 'socket open', many: 'sockets open' },
@@ -36,7 +36,7 @@ export const SERVER_EVENTS = {
 } as const satisfies Record<string, { one: string; many: string; next?: string }>;
 export type ServerEvent = keyof typeof SERVER_EVENTS;
 
-/** The fields of a log line that identify a server, as its labels do, with its node if known. */
+/** The fields of a log line that identify a server, as its labels do, and its node if known. */
 export function serverFields(target: ServerTarget, node: string | undefined) {
   return { panel: target.panel, server: target.name, server_id: shortId(target), node };
 }

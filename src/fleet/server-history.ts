@@ -1,4 +1,4 @@
-// The last two hours of one server, written as its samples arrive.
+// The last two hours of one server, updated with each sample.
 
 import type { KeptStop, KeptStrip } from '../domain/kept-server.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
@@ -33,16 +33,16 @@ const noMark = () => ({
   networkTransmitBytes: Number.NaN,
 });
 
-/** A stop whose reason may not be decided yet. */
+/** A stop, perhaps without a decided reason. */
 type Stopped = Pick<LastStop, 'at'> & Partial<LastStop>;
 
-/** The server changed to another state at a monotonic instant. */
+/** A change of the state, at a monotonic instant. */
 type Change = Stopped & { readonly state: ServerState };
 
 /**
- * The last two hours of one server, written as its samples arrive; charts, peaks, rates, the strip,
- * state changes and unwanted stops are views of it. Instants are monotonic milliseconds; NaN stands
- * for unknown.
+ * The last two hours of one server, updated with each sample. Charts, peaks, rates, the strip,
+ * state changes and unwanted stops are derived from it. Instants are monotonic milliseconds; NaN
+ * means unknown.
  */
 export class ServerHistory {
   readonly #rings: Chunk;
@@ -50,16 +50,16 @@ export class ServerHistory {
   readonly #place: number;
   readonly #strip: ServerStrip;
   /**
-   * The newest step of the points. Samples within a step don't touch the rings, which many servers
+   * The newest step of the points. Samples within a step don't change the rings, which many servers
    * share.
    */
   #pointStep = NO_STEP;
-  /** The highest values in the newest step of the points. */
+  /** The peak in the newest step of the points. */
   #cpuPeak = NO_PEAK;
   #memoryPeak = NO_PEAK;
-  /** Has the game ever responded? */
+  /** Whether the game has ever responded. */
   #hasPlayers = false;
-  /** Undefined before the first known state, which isn't a change. */
+  /** The newest known state. The first one isn't a change. */
   #state: ServerState | undefined;
   #changes: readonly Change[] = [];
   #unwanted: readonly LastStop[] = [];
@@ -75,9 +75,9 @@ export class ServerHistory {
   }
 
   /**
-   * Records an accepted sample with the verdict on its state; without a newer one, nothing is known
-   * after `freshForMs`. `players` is undefined unless the game responds. `saturatedMs` is how long
-   * the server was at its CPU limit since the sample before.
+   * Records an accepted sample, and whether the server is down. After `freshForMs` without another
+   * sample, nothing is known. `players` is undefined unless the game responds. `saturatedMs` is the
+   * time at the CPU limit since the previous sample.
    */
   sampled(
     sample: Sample,
@@ -95,12 +95,12 @@ export class ServerHistory {
     this.#strip.knownUntil = now + freshForMs;
     this.#strip.saturated(now, saturatedMs);
     if (sample.source !== 'socket') return;
-    // False for NaN: a missing value replaces nothing.
+    // A missing value is NaN, for which the comparison is false.
     if (sample.cpuCores > this.#cpuPeak) this.#cpuPeak = sample.cpuCores;
     if (sample.memoryBytes > this.#memoryPeak) this.#memoryPeak = sample.memoryBytes;
   }
 
-  /** Records the state that an event shows while samples are fresh. */
+  /** Records the state in an event while samples are fresh. */
   seen(state: ServerState, now: number, isDown: boolean): void {
     this.#strip.seen(isDown ? 'down' : state, now);
     if (state === this.#state) return;
@@ -108,7 +108,7 @@ export class ServerHistory {
     else this.#change({ at: now, state });
   }
 
-  /** Records a stop, however brief; called again with its reason once that is decided. */
+  /** Records a stop, however brief. It is called again with the reason once that is decided. */
   stopped({ at, reason, exitCode, whileDown }: Stopped): void {
     const isThis = (change: Change) => change.at === at && isOff(change.state);
     if (!this.#changes.some(isThis)) this.#change({ at, state: 'offline' });
@@ -125,7 +125,7 @@ export class ServerHistory {
   }
 
   /**
-   * Bytes per second from the second last point up to this sample; NaN if unknown. A rate over one
+   * Bytes per second from the second last point to this sample; NaN if unknown. A rate over one
    * second would jump, and a polled server's counters don't change between polls.
    */
   rate(of: NetworkCounter, sample: Mark): number {
@@ -148,8 +148,8 @@ export class ServerHistory {
   }
 
   /**
-   * The states of the last two hours, and the unwanted stops of the last hour, by their age at this
-   * instant.
+   * The states of the last two hours and the unwanted stops of the last hour, with their age at
+   * this instant.
    */
   keep(
     now: number,
@@ -161,8 +161,7 @@ export class ServerHistory {
   }
 
   /**
-   * Restores a history that was kept at an instant before this one; nothing is known of the time
-   * between.
+   * Restores a history that was kept at an earlier instant. Nothing is known of the time between.
    */
   restore({ strip, unwantedStops = [] }: ReturnType<ServerHistory['keep']>, at: number, now: number): void {
     this.#unwanted = unwantedStops.map((stop) => restoreStop(stop, at));
@@ -179,11 +178,11 @@ export class ServerHistory {
     return this.#strip.saturatedShare(now);
   }
 
-  /** The last minutes as of this instant; `isFresh` tells whether the newest sample is. */
+  /** The last minutes as of this instant. `isFresh` is whether the newest sample is fresh. */
   read(now: number, isFresh: boolean, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
     const end = Math.floor(now / STEP_MS);
     const newest = this.#pointStep;
-    // The last point applies until the next one while it is fresh.
+    // While the last point is fresh, it applies until the next one.
     const last = isFresh ? Math.max(newest, Math.floor(this.#strip.knownUntil / STEP_MS)) : newest;
     const pointAt = (ring: number, step: number) => {
       const value = this.#rings.points.read(this.#place, ring, Math.min(step, newest));
@@ -203,12 +202,12 @@ export class ServerHistory {
     };
   }
 
-  // Without lists and closures: with 10,000 servers, 2,000 points are added every second.
+  // Without arrays and closures, because 10,000 servers add 2,000 points per second.
   #addPoint(sample: Sample, step: number, players: number | undefined): void {
     const { points, peaks } = this.#rings;
     const place = this.#place;
     points.begin(place, this.#pointStep, step, Math.floor(this.#strip.knownUntil / STEP_MS));
-    // In the order of the series.
+    // In the order of the chart's series.
     points.write(place, 0, step, sample.cpuCores);
     points.write(place, 1, step, sample.memoryBytes);
     points.write(place, 2, step, this.rate('networkReceiveBytes', sample));
@@ -221,12 +220,12 @@ export class ServerHistory {
     this.#memoryPeak = NO_PEAK;
     this.#pointStep = step;
     this.#hasPlayers ||= players !== undefined;
-    // Counters that decreased were reset, so the mark before is useless.
+    // A counter that decreased was reset, so the previous mark is useless.
     const isReset =
       sample.networkReceiveBytes < this.#newer.networkReceiveBytes ||
       sample.networkTransmitBytes < this.#newer.networkTransmitBytes;
-    // The oldest mark's object is reused: a new one every five seconds would live until the whole
-    // heap is collected.
+    // The oldest mark's object is reused. A new object every five seconds would live until a
+    // collection of the whole heap.
     const mark = this.#older;
     this.#older = isReset ? noMark() : this.#newer;
     this.#newer = mark;
@@ -235,14 +234,14 @@ export class ServerHistory {
     mark.networkTransmitBytes = sample.networkTransmitBytes;
   }
 
-  /** A rate can't span a gap. */
+  /** Ends the rate, which can't span a gap. */
   #endGap(): void {
     this.#older = noMark();
     this.#newer = noMark();
     if (this.#isKnown) this.#change({ at: this.#strip.knownUntil, state: 'unknown' });
   }
 
-  /** Is the state known as of the newest sample? */
+  /** Is the state known at the newest sample? */
   get #isKnown(): boolean {
     return this.#state !== undefined && this.#state !== 'unknown';
   }

@@ -1,4 +1,4 @@
-// Logs the first events of a kind in each minute, the others as one line with their number.
+// Logs the first events of each kind per minute, and the others as one line with their number.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -9,22 +9,22 @@ import { SERVER_EVENTS, type ServerEvent, type ServerEventFields } from './serve
 
 type EventLevel = 'info' | 'warn' | 'error';
 
-/** The events of one kind, with the same cause if they have one, within a minute. */
+/** The events of one kind and cause within a minute. */
 interface Minute {
   readonly level: EventLevel;
   readonly cancel: Cancel;
   total: number;
-  /** The latest event that isn't logged in full of each server, by the servers' ids. */
+  /** For each server id, the latest event that wasn't logged in full. */
   readonly others: Map<string, ServerEventFields>;
 }
 
-/** This many events of a kind are logged in full per minute; the others are counted. */
+/** The number of events of a kind that are logged in full per minute. The others are counted. */
 export const FULL_LINES = 5;
 
 /**
- * The log of a panel's servers. Of a thousand crashes in a minute, it has the first five in full
- * and the others as one line with their number; at level debug, all. `flush` writes the lines with
- * the numbers so far.
+ * The log for a panel's servers. Of a thousand crashes in a minute, it contains the first five in
+ * full, and one line about the others. At level debug, it contains all. `flush` writes the lines
+ * about the others at once.
  */
 export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger & { flush(): void } {
   const minutes = new Map<string, Minute>();
@@ -37,8 +37,8 @@ export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger &
   }
 
   /**
-   * Counts the event in the minute of its kind, which begins with the first; true if it should be
-   * logged in full.
+   * Counts the event in its kind's minute, which begins with the first event. Returns whether it
+   * should be logged in full.
    */
   function isInFull(level: EventLevel, fields: ServerEventFields): boolean {
     const kind = `${level} ${fields.event} ${fields.cause ?? ''}`;
@@ -64,7 +64,7 @@ export function serverLog(log: Logger, clock: Pick<Clock, 'schedule'>): Logger &
   };
 }
 
-/** Logs the line that stands for the events that weren't logged in full. */
+/** Logs one line for the events that weren't logged in full. */
 function writeOthers(log: Logger, { level, total, others }: Minute): void {
   const all = [...others.values()];
   const [first] = all;
@@ -89,18 +89,18 @@ function isOfServer(fields: object): fields is ServerEventFields {
 }
 
 /**
- * The event as the lines in full name it: with any cause but a closed socket, the server can't be
+ * The event as in the full lines: with any cause except a closed socket, the server can't be
  * monitored.
  */
 function shownEvent({ event, cause }: ServerEventFields): ServerEvent {
   return event === 'closed' && cause !== undefined && cause !== event ? 'failing' : event;
 }
 
-/** Why it happened, and on which nodes, unless it concerns single servers. */
+/** The reason and the nodes, unless the event concerns single servers. */
 function describeReason({ event, cause }: ServerEventFields, nodes: readonly string[]): string {
   if (cause === undefined) return '';
   const { scope, title } = CAUSES[cause];
-  // The event `closed` means the same as the cause `closed`.
+  // The event `closed` and the cause `closed` mean the same.
   const why = event === cause ? '' : `: ${title}`;
   const where = scope === 'node' && nodes.length > 0 ? ` on ${firstNames(nodes)}` : '';
   return why + where;

@@ -3,12 +3,12 @@
 import type { KeptServer } from '../domain/kept-server.ts';
 import { ServerHistory } from './server-history.ts';
 
-/** The history of a server. */
+/** The history of a server, with that from before a restart. */
 export class ServerPast {
   #history: ServerHistory | undefined;
   /**
-   * Restores what was kept before a restart when it is first needed: restoring takes most of the
-   * time, and the exporter starts faster without it.
+   * Restores the kept history when it is first needed. Restoring all of them at once would delay
+   * the exporter's start.
    */
   #restore: ((history: ServerHistory) => void) | undefined;
   #hasKeptStops = false;
@@ -22,7 +22,7 @@ export class ServerPast {
     this.#restore = (history) => history.restore(server, at, now);
   }
 
-  /** The history, to write in; begins it if there is none. */
+  /** The history for writing, which is created if there is none. */
   get written(): ServerHistory {
     const history = (this.#history ??= new ServerHistory());
     const restore = this.#restore;
@@ -33,17 +33,17 @@ export class ServerPast {
     return history;
   }
 
-  /** The history, with the kept one; undefined before the first sample or stop. */
+  /** The complete history; undefined before the first sample or stop. */
   get known(): ServerHistory | undefined {
     return this.#restore === undefined ? this.#history : this.written;
   }
 
-  /** The history since the exporter started; undefined before the first sample or stop. */
+  /** The history since the exporter's start; undefined before the first sample or stop. */
   get recent(): ServerHistory | undefined {
     return this.#history;
   }
 
-  /** The history for a reader of unwanted stops: restores it only if it has any. */
+  /** The history for reading unwanted stops. The kept one is restored only if it contains any. */
   get withStops(): ServerHistory | undefined {
     return this.#hasKeptStops ? this.known : this.#history;
   }

@@ -1,4 +1,4 @@
-// One server's entry in the store: everything that was seen and counted of it.
+// The record of one server: its newest sample and all counters.
 
 import type { KeptServer } from '../domain/kept-server.ts';
 import type { Limits } from '../domain/limits.ts';
@@ -36,21 +36,24 @@ import { known, takeSnapshot, valid } from './take-snapshot.ts';
 export interface RecordContext {
   readonly clock: Pick<Clock, 'now' | 'schedule'>;
   readonly log: Logger;
-  /** A sample has a state that the exporter doesn't know. */
+  /** Called for a sample with a state that the exporter doesn't know. */
   readonly unknownState?: (server: ServerRecord, text: string) => void;
-  /** A discovered server's own calls prove that it was deleted. */
+  /** Called when a discovered server's own calls show that it was deleted. */
   readonly deleted?: () => void;
 }
 
 /** The maximum age of a sample in milliseconds, by source. */
 export type Staleness = Readonly<Record<SampleSource, number>>;
 
-/** One server's entry in the store: the newest accepted sample and everything counted so far. */
+/** The record of one server: the newest accepted sample and everything counted so far. */
 export class ServerRecord implements ServerReading {
   #target!: ServerTarget;
-  /** The target's limits: each frame needs them, and targets have too many shapes for V8. */
+  /**
+   * A copy of the target's limits, because each frame reads them, and V8 reads targets of different
+   * shapes slowly.
+   */
   #limits!: Limits;
-  /** The target's node, which every walk over all servers reads. */
+  /** The target's node, which every pass over all servers reads. */
   #listedNode: string | undefined;
   staleness: Staleness;
   status: CollectionStatus = { condition: 'waiting' };
@@ -68,11 +71,14 @@ export class ServerRecord implements ServerReading {
   readonly #context: RecordContext | undefined;
   #cancelDecision: Cancel | undefined;
   /**
-   * What was kept before a restart of the exporter, until the first sample after it; its instants
-   * are relative to `at`.
+   * The kept state until the first sample after the exporter's restart. Its instants are relative
+   * to `at`.
    */
   #kept: { readonly server: KeptServer; readonly at: number } | undefined;
-  /** No scrape has shown the server since then, so Prometheus still has the counters of before. */
+  /**
+   * Whether no scrape has shown the server since the restart, so that Prometheus still has the
+   * earlier counters.
+   */
   #isUnscraped = false;
 
   constructor(target: ServerTarget, staleness: Staleness, context?: RecordContext) {
@@ -109,23 +115,23 @@ export class ServerRecord implements ServerReading {
     return this.#power.starts;
   }
 
-  /** The node may still explain the latest stop; it does within seconds. */
+  /** Whether the node may still explain the latest stop, which it does within seconds. */
   get awaitsNotice(): boolean {
     return this.#power.pending.length > 0;
   }
 
   /**
-   * Identifies the current run of the server, as far as starts are seen; undefined unless it is
+   * Identifies the server's current run, as far as its starts were seen; undefined unless it is
    * known to be running.
    */
   runAt(now: number): number | undefined {
-    // Players may be on a server that has been starting for long.
+    // A server that has been starting for long may have players.
     const isUp =
       this.state === 'running' || (this.state === 'starting' && isStuck(this.state, this.#inStateMs(now)));
     return isUp && this.isFresh(now) ? this.starts : undefined;
   }
 
-  /** For how long it has been in its state, or has been starting since its run began. */
+  /** How long it has been in its state, or has been starting since its run began. */
   #inStateMs(now: number): number {
     const startedAt = this.state === 'starting' ? (this.#samples?.startedAt ?? Number.NaN) : Number.NaN;
     const { since } = this.#power;
@@ -134,8 +140,7 @@ export class ServerRecord implements ServerReading {
 
   isFresh(now: number): boolean {
     const samples = this.#samples;
-    // Sockets may stay open, and samples recent, for some time after the panel has blocked the
-    // server.
+    // After the panel has blocked a server, its socket may stay open for some time.
     if (samples === undefined || samples.isFrozen || this.status.condition === 'blocked') return false;
     return now - samples.newest.receivedAt <= this.#stalenessMs;
   }
@@ -161,14 +166,14 @@ export class ServerRecord implements ServerReading {
     return { ...snapshot, starts_total: 0, stops: NO_STOPS };
   }
 
-  /** The server's state for a restarted exporter; undefined before anything is known. */
+  /** The server's state for the exporter's next start; undefined while nothing is known. */
   keep(now: number, clock: Pick<Clock, 'toUnixMs'>): KeptServer | undefined {
     const { target } = this;
     const id = target.uuid ?? target.id;
-    // Without a sample, there is nothing new.
+    // Without a sample, nothing has changed.
     if (this.#kept !== undefined) return { ...this.#kept.server, id };
     const seenAt = Math.round(clock.toUnixMs(now));
-    // Ages from a whole millisecond, so that instants are shown as before.
+    // Ages are relative to a whole millisecond, so that instants are shown as before.
     const at = seenAt - clock.toUnixMs(0);
     const power = keepPower(this.#power, at);
     const history = this.#past.known?.keep(now, at);
@@ -178,12 +183,12 @@ export class ServerRecord implements ServerReading {
   }
 
   /**
-   * Continues with the state from before a restart of the exporter; for a server without any data
+   * Continues with the state from before the exporter's restart. The server must not have any data
    * yet.
    */
   restore(server: KeptServer, clock: Pick<Clock, 'now' | 'toUnixMs'>): void {
     const now = clock.now();
-    // If the system clock was set back, the data counts as kept just now.
+    // If the system clock was set back, the state counts as kept now.
     const at = Math.min(server.seenAt - clock.toUnixMs(0), now);
     this.#kept = { server, at };
     this.#isUnscraped = true;
@@ -203,10 +208,7 @@ export class ServerRecord implements ServerReading {
     return this.staleness[this.#samples?.newest.source ?? 'socket'];
   }
 
-  /**
-   * The newest query's result while it may be shown: the run that was queried is known to continue,
-   * and it isn't stale.
-   */
+  /** The newest query result while it is valid: it isn't stale, and the queried run continues. */
   #shownQuery(now: number): QueryReading | undefined {
     const { query } = this;
     return query !== undefined && query.run === this.runAt(now) ? valid(query, now) : undefined;
@@ -220,7 +222,7 @@ export class ServerRecord implements ServerReading {
     const wasFound = this.status.blocked !== 'not_found';
     this.status = status;
     this.socketState = socket;
-    // Without a session, nothing further explains a stop.
+    // Without a session, no notice can explain a stop.
     if (status.condition === 'stopped') this.decideStop(Number.POSITIVE_INFINITY);
     if (wasFound && isDeleted(this)) this.#context?.deleted?.();
   }
@@ -230,7 +232,7 @@ export class ServerRecord implements ServerReading {
     this.#see({ seen: 'gap' });
   }
 
-  /** Records a `status` event: a hint that precedes the sample with the same state. */
+  /** Records a `status` event, which precedes the sample with the same state. */
   stateHint(state: ServerState, now: number): void {
     this.#see({ seen: 'state', source: 'status', at: now, state });
     this.#samples?.hinted(state);
@@ -238,7 +240,9 @@ export class ServerRecord implements ServerReading {
     this.#showInStrip(now);
   }
 
-  /** The strip follows each verdict at once: a server that is off may send no further samples. */
+  /**
+   * Updates the strip after each state change: a server that is off may send no further samples.
+   */
   #showInStrip(now: number): void {
     if (this.isFresh(now)) this.#past.written.seen(this.state, now, isDown(this, this.#power, now));
   }
@@ -247,13 +251,13 @@ export class ServerRecord implements ServerReading {
     const { isRestartAborted } = this.#power;
     this.#see({ seen: 'notice', at: now, notice });
     const { lastStop } = this.#power;
-    // The daemon's notices about a pending stop are logged with the stop.
+    // The daemon's notices about a pending stop are logged with that stop.
     const isNewsOfLast = this.#power.isRestartAborted && !isRestartAborted && !this.awaitsNotice;
     if (isNewsOfLast && lastStop !== undefined) this.#tell({ ...lastStop, notices: [notice.kind] });
     this.#showInStrip(now);
   }
 
-  /** Decides the reasons of the stops that are due at `now`; of all stops at infinity. */
+  /** Decides the stops that are due at `now`; at infinity, all of them. */
   decideStop(now: number): void {
     this.#see({ seen: 'time', at: now });
     this.#showInStrip(now);
@@ -278,7 +282,7 @@ export class ServerRecord implements ServerReading {
     if (this.#kept !== undefined) this.#kept = undefined;
     if (unknownState !== undefined) {
       this.#context?.unknownState?.(this, unknownState);
-      // Not kept with the sample: a node may send long ones.
+      // Not kept with the sample, because a node may send long texts.
       next.unknownState = undefined;
     }
     if (state !== undefined && source !== undefined && isNews(this.#power, next, restarted)) {
@@ -298,10 +302,7 @@ export class ServerRecord implements ServerReading {
     );
   }
 
-  /**
-   * Does the first sample after a restart of the exporter belong to another run than the last one
-   * before it?
-   */
+  /** Does the first sample after the exporter's restart belong to a new run? */
   #isOtherRun(next: Sample): boolean {
     const kept = this.#kept;
     return kept?.server.uptime !== undefined && isOtherRun(kept.server.uptime, kept.at, next);
@@ -322,7 +323,8 @@ export class ServerRecord implements ServerReading {
     this.#cancelDecision?.();
     const clock = this.#context?.clock;
     if (clock === undefined || dueAt === undefined) return;
-    // Passes `dueAt` instead of the clock's time: Node timers fire up to a millisecond early.
+    // `dueAt` instead of the clock's time, because Node's timers may fire up to a millisecond
+    // early.
     this.#cancelDecision = clock.schedule(dueAt - clock.now(), () => this.decideStop(dueAt));
   }
 }

@@ -1,4 +1,4 @@
-// The samples of one server: the newest, with the counters over all of them.
+// The samples of one server: the newest one, and the counters over all of them.
 
 import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
@@ -9,18 +9,21 @@ import { isOutdated, START_JITTER_MS } from './power.ts';
 import type { Power } from './power-model.ts';
 
 /**
- * An uptime that stays the same for longer is frozen: a session requests stats after 15 s of
+ * An uptime that stays the same for longer is frozen. A session requests stats after 15 s of
  * silence, so this is the second response.
  */
 const FROZEN_AFTER_MS = 20_000;
 
 /**
- * A sample after such a silence was requested: nodes whose statistics died still respond, but no
- * longer send samples on their own.
+ * A sample after this much silence was requested. A node with dead statistics responds, but sends
+ * no samples on its own.
  */
 const ASKED_AFTER_MS = 10_000;
 
-/** A counter that stays below its highest value for this long was reset, whatever else is known. */
+/**
+ * A counter that stays below its highest value for this long was reset, whatever else suggests
+ * otherwise.
+ */
 const MAX_HELD_MS = 60_000;
 
 const COUNTERS = [
@@ -30,35 +33,28 @@ const COUNTERS = [
   'diskWrittenBytes',
 ] as const;
 
-/**
- * A longer gap between samples isn't counted as observed or running time, and no CPU time is
- * assumed for it.
- */
+/** A longer gap between samples isn't counted as monitored or running time, nor is CPU time. */
 const MAX_OBSERVED_GAP_MS = 60_000;
 
-/**
- * The longest gap that counts toward saturation, because usage is only known at one-second
- * resolution.
- */
+/** The longest gap that counts toward saturation, which needs usage at one-second resolution. */
 const MAX_SATURATED_GAP_MS = 5_000;
 
 /**
- * The state of one server's samples; created with the first, so that starting thousands of servers
- * takes less work.
+ * The state of one server's samples. It is created with the first one, so that starting thousands
+ * of servers takes less work.
  */
 export class ServerSamples {
   /**
-   * The newest accepted sample as exported: counters never decrease without a restart, and the
+   * The newest accepted sample as exported: its counters never decrease without a restart, and its
    * memory limit survives polls.
    */
   readonly newest = new Sample();
-  /** When the server started; stable between samples of one run; NaN if off or unknown. */
+  /** When the server started, the same for all samples of one run; NaN if off or unknown. */
   startedAt = Number.NaN;
-  /** The node repeats the newest sample although the server continues to run. */
+  /** Whether the node repeats the newest sample although the server is still running. */
   isFrozen = false;
   /**
-   * For how long the server was monitored, was running, and was at its limits, on the monotonic
-   * clock.
+   * How long the server was monitored, was running, and was at its limits, on the monotonic clock.
    */
   observedMs = 0;
   runningMs = 0;
@@ -68,31 +64,34 @@ export class ServerSamples {
   cpuMs = Number.NaN;
   #observedAt = Number.NaN;
   #wasRunning = false;
-  /** Since when a counter has been shown instead of a lower value; undefined if none is. */
+  /**
+   * When a lower value of a counter was first replaced by the highest one; undefined if none is.
+   */
   #heldSince: number | undefined;
-  /** Events may have been missed since the newest sample. */
+  /** Whether events may have been missed since the newest sample. */
   #isInterrupted = false;
   /**
-   * The server was seen off or starting since the newest sample, so that its counters may restart.
+   * Whether the server was seen off or starting since the newest sample, so that its counters may
+   * restart.
    */
   #mayReset = false;
   #starts = 0;
-  /** When the last sample arrived over the socket, whether or not it was accepted. */
+  /** When the last sample arrived on the socket, accepted or not. */
   #socketSampleAt = NEVER;
   #uptimeMovedAt = NEVER;
 
-  /** Events may have been missed until now. */
+  /** Notes that events may have been missed. */
   interrupted(): void {
     this.#isInterrupted = true;
   }
 
-  /** Records the state that an event shows. */
+  /** Notes the state in an event. */
   hinted(state: ServerState): void {
     if (isOff(state)) this.startedAt = Number.NaN;
     this.#mayReset ||= beginsAnew(state);
   }
 
-  /** Records that the server was monitored, and whether it is running. */
+  /** Notes that the server was monitored, and whether it is running. */
   observed(now: number, isRunning: boolean): void {
     const gapMs = now - this.#observedAt;
     if (gapMs <= MAX_OBSERVED_GAP_MS) {
@@ -103,7 +102,7 @@ export class ServerSamples {
     this.#wasRunning = isRunning;
   }
 
-  /** How a sample relates to the newest one, and to later events. */
+  /** Compares a sample with the newest one and with later events. */
   order(next: Sample, power: Power): SampleOrder {
     const { newest } = this;
     const isUninterrupted = !this.#isInterrupted && next.source === 'socket' && newest.source === 'socket';
@@ -113,8 +112,8 @@ export class ServerSamples {
   }
 
   /**
-   * Takes a sample that isn't older than the newest one, unless it is frozen; `restarted` if it is
-   * of another run.
+   * Accepts a sample that isn't older than the newest one, unless it is frozen. `restarted` means
+   * that it belongs to a new run.
    */
   accept(next: Sample, restarted: boolean, power: Power, limits: Limits): boolean {
     const { source, receivedAt, uptimeMs } = next;
@@ -149,16 +148,16 @@ export class ServerSamples {
   }
 
   /**
-   * A counter decreases only if the server may have been restarted. Otherwise a single late value
-   * would look like a reset, and so like a terabyte of traffic.
+   * Counters decrease only if the server may have been restarted. Otherwise, a single late value
+   * would look like a reset, and therefore like a terabyte of traffic.
    */
   #show(next: Sample, mayReset: boolean): void {
     const { newest } = this;
     const { receivedAt } = next;
     if (next.hasNoUsage) next.forgetUsage();
-    // A resources response doesn't contain the limit, so the value from the socket is kept.
+    // Polls don't contain the limit, so the value from the socket is kept.
     if (Number.isNaN(next.memoryLimitBytes)) next.memoryLimitBytes = newest.memoryLimitBytes;
-    // By name, because a loop would cost each sample a lookup for each counter.
+    // The counters are listed by name, because a loop costs a lookup for each.
     const isLower =
       next.networkReceiveBytes < newest.networkReceiveBytes ||
       next.networkTransmitBytes < newest.networkTransmitBytes ||
@@ -196,15 +195,15 @@ export class ServerSamples {
   }
 }
 
-/** May the counters of a server in this state begin anew? */
+/** May the counters of a server in this state restart? */
 function beginsAnew(state: ServerState): boolean {
   return isOff(state) || state === 'starting';
 }
 
-/** Frames of one socket can overtake each other by at most this much. */
+/** The maximum delay by which a frame can be overtaken by a later one of the same socket. */
 const OVERTAKE_MS = 3_000;
 
-/** The most that two instants can disagree because of different transit times. */
+/** The maximum difference between two instants because of different transit times. */
 const TRANSIT_MS = 1_000;
 
 /** The fields that determine when a sample was measured. */
@@ -213,21 +212,21 @@ export type Observation = Readonly<
 >;
 
 /**
- * How a new sample relates to the newest one before it: measured before it, so that it must not
- * replace it, or of another run.
+ * How a new sample relates to the newest one: measured later, measured earlier so that it must not
+ * replace that one, or of a new run.
  */
 export type SampleOrder = 'newer' | 'older' | 'restarted';
 
 /**
- * Determines which of two observations of a server is newer, as far as their uptimes and sources
- * show; pure. An unknown uptime is NaN, for which every comparison is false.
+ * Determines which of two observations is newer from their uptimes and sources; pure. An unknown
+ * uptime is NaN, for which every comparison is false.
  */
 export function compareObservations(
   previous: Observation,
   next: Observation,
-  /** When the server was last seen to go off, if it has not been on since. */
+  /** When the server was last seen to go off, unless it was on since. */
   offAt = NEVER,
-  /** Both arrived on one socket, with nothing withheld between them. */
+  /** Whether both arrived on one socket without a loss between them. */
   isUninterrupted = false,
 ): SampleOrder {
   if (isOfAnotherRun(previous, next, isUninterrupted)) return 'restarted';
@@ -251,24 +250,24 @@ function isOfAnotherRun(previous: Observation, next: Observation, isUninterrupte
   const { uptimeMs: before, receivedAt } = previous;
   const { uptimeMs: after } = next;
   if (!(before > 0) || saysOff(next)) return false;
-  // The uptime fell to no more than the time passed since: only a restart explains that.
+  // The uptime is now at most the time that has passed: only a restart explains that.
   if (after < before) {
     const elapsed = next.receivedAt - receivedAt;
-    // Two consecutive frames of one socket: if they were swapped, the later one would look like a
+    // Of two consecutive frames of one socket in the wrong order, the later one would look like a
     // restart.
     const isPair = previous.source === 'socket' && next.source === 'socket' && elapsed <= OVERTAKE_MS;
     return after <= (isPair ? elapsed : sinceMeasured(previous, next));
   }
-  // The uptime grew, but the run that it counts began after the previous observation: a restart
-  // during a gap longer than the previous run. A frame delayed by a slow network looks the same, so
-  // this applies only to gaps; without growth, it is frozen.
+  // The uptime grew, but its run began after the previous observation: a restart during a gap
+  // longer than the previous run. A frame that a slow network delayed looks the same, so this
+  // applies only to gaps. Without growth, the uptime is frozen.
   const startedFrom = next.measuredFrom - after;
   const beganAfter =
     startedFrom >= previous.measuredFrom && startedFrom - (receivedAt - before) > START_JITTER_MS;
   return !isUninterrupted && after > before && beganAfter;
 }
 
-/** The longest possible time between the two measurements, in milliseconds. */
+/** The maximum time between the two measurements, in milliseconds. */
 function sinceMeasured(previous: Observation, next: Observation): number {
   return next.receivedAt - previous.measuredFrom + TRANSIT_MS;
 }

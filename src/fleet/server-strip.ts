@@ -1,4 +1,4 @@
-// The states of one server in the last two hours, with the time that it was in each.
+// The states of one server in the last two hours, and the seconds in each.
 
 import type { KeptStrip } from '../domain/kept-server.ts';
 import type { ServerState } from '../domain/power-states.ts';
@@ -12,15 +12,15 @@ import { packSteps, unpackSteps } from './strip-steps.ts';
 const STRIP_STEP_MS = 120_000;
 
 /**
- * The rings of the two hours that are kept across a restart: those of the known states, and of the
- * time at the CPU limit.
+ * The rings that are kept across a restart: those of the known states and of the time at the CPU
+ * limit.
  */
 const KEPT_RINGS = Array.from({ length: SATURATED }, (_, index) => index + 1);
 
 /** The newest step before the first sample. */
 const NO_STEP = -1;
 
-/** The places of the states in a strip. */
+/** The position of each state in a strip. */
 const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
   running: STRIP_STATES.indexOf('running'),
   starting: STRIP_STATES.indexOf('changing'),
@@ -31,18 +31,18 @@ const SHOWN: Readonly<Record<ServerState | 'down', number>> = {
 };
 
 /**
- * The strip of a server's states, with the seconds in each and those at the CPU limit. Instants are
- * monotonic milliseconds.
+ * The strip of a server: its states, the seconds in each, and the seconds at the CPU limit.
+ * Instants are monotonic milliseconds.
  */
 export class ServerStrip {
   readonly #strip: Chunk['strip'];
-  /** The server's place in it. */
+  /** The server's place in the rings. */
   readonly #place: number;
   #step = NO_STEP;
-  /** The state that is shown, and the second up to which time was counted. */
+  /** The current state, and the second up to which time was counted. */
   #shown = 0;
   #countedTo = Number.NaN;
-  /** What is known now counts as known until this instant. */
+  /** The instant until which the current state counts as known. */
   knownUntil = NEVER;
 
   constructor(strip: Chunk['strip'], place: number) {
@@ -50,12 +50,12 @@ export class ServerStrip {
     this.#place = place;
   }
 
-  /** Shows this state from now on. */
+  /** Begins a state. */
   seen(shown: ServerState | 'down', now: number): void {
     const state = SHOWN[shown];
     const step = Math.floor(now / STRIP_STEP_MS);
     const isSame = state === this.#shown && now <= this.knownUntil;
-    // Nearly every sample; the time is counted later.
+    // True for nearly every sample. The time is counted later.
     if (isSame && step === this.#step) return;
     this.#countTo(now);
     if (isSame) return;
@@ -63,13 +63,13 @@ export class ServerStrip {
     this.#add(state, step, 0);
   }
 
-  /** The server was at its CPU limit for this long up to now; in whole seconds, as steps count. */
+  /** Adds time at the CPU limit, rounded to whole seconds like the steps. */
   saturated(now: number, saturatedMs: number): void {
     const seconds = Math.floor(now / SECOND_MS) - Math.floor((now - saturatedMs) / SECOND_MS);
     if (seconds > 0) this.#add(SATURATED, this.#step, seconds);
   }
 
-  /** Shows a crash, however brief the server was off. */
+  /** Marks a crash, however brief the server was off. */
   crashed(at: number): void {
     this.#add(SHOWN.down, Math.floor(at / STRIP_STEP_MS), 0);
   }
@@ -86,7 +86,7 @@ export class ServerStrip {
     return seconds / SATURATED_WINDOW_SECONDS;
   }
 
-  /** The steps by their age at this instant; undefined before the first. */
+  /** The steps with their age at this instant; undefined before the first. */
   keep(now: number, at: number): KeptStrip | undefined {
     if (this.#step === NO_STEP) return undefined;
     this.#countTo(now);
@@ -97,13 +97,10 @@ export class ServerStrip {
     return { ago: Math.round(at - end * STRIP_STEP_MS), steps };
   }
 
-  /**
-   * Restores a strip that was kept at an instant before this one; nothing is known of the time
-   * between.
-   */
+  /** Restores a strip that was kept at an earlier instant. Nothing is known of the time between. */
   restore(strip: KeptStrip, at: number, now: number): void {
     this.#countTo(now);
-    // The steps of the exporter before began at other instants.
+    // The steps of the previous exporter began at other instants.
     const newest = Math.min(Math.round((at - strip.ago) / STRIP_STEP_MS), this.#step);
     const shift = newest - STRIP_POINTS + 1;
     unpackSteps(strip.steps, STRIP_POINTS, KEPT_RINGS, (ring, step, value) => {
@@ -120,7 +117,7 @@ export class ServerStrip {
     const end = this.#step;
     const worst: number[] = [];
     const seconds = STRIP_STATES.map(() => 0);
-    // A viewer of the page reads all strips every second, so there is one pass without closures.
+    // A single pass without closures, because a viewer of the page reads all strips every second.
     for (let step = end - STRIP_POINTS + 1; step <= end; step += 1) {
       let most = 0;
       for (let state = 1; state < STRIP_STATES.length; state += 1) {
@@ -135,8 +132,8 @@ export class ServerStrip {
   }
 
   /**
-   * Counts the time since the last call as spent in the state that was seen then, as long as that
-   * was fresh.
+   * Counts the time since the last call for the state that was current then, as long as it was
+   * fresh.
    */
   #countTo(now: number): void {
     const step = Math.floor(now / STRIP_STEP_MS);
@@ -155,7 +152,7 @@ export class ServerStrip {
     this.#countedTo = second;
   }
 
-  /** Adds seconds to what was seen in a step, if it is still kept. */
+  /** Adds seconds to a state in a step, if the step is still kept. */
   #add(ring: number, step: number, seconds: number): void {
     if (step > this.#step || step <= this.#step - STRIP_POINTS) return;
     this.#strip.write(

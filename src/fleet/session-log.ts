@@ -1,4 +1,4 @@
-// Logs how the conditions of servers change.
+// Logs changes of servers' conditions.
 
 import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -7,7 +7,7 @@ import type { CollectionMode } from '../domain/server.ts';
 import type { ConditionChange, SessionLog } from '../session/session-context.ts';
 import { type ServerEvent, serverFields } from './server-events.ts';
 
-/** A log line about a server; without an event, it isn't counted. */
+/** A log line about a server. Without an event, it isn't counted. */
 interface SessionLine {
   readonly event?: ServerEvent;
   readonly level: 'debug' | 'info' | 'warn';
@@ -15,9 +15,9 @@ interface SessionLine {
 }
 
 /**
- * Logs one line when a server's condition changes, and when its socket moves. A problem of the
- * panel or its API key is logged once for all servers, so the line of each server is only at level
- * debug; a fact such as a suspension is not a warning.
+ * Logs when a server's condition changes and when its socket moves. A problem of the panel or its
+ * API key is logged once for all servers, so each server's line is only at level debug. A fact such
+ * as a suspension is not a warning.
  */
 export function sessionLog(log: Logger): SessionLog {
   return {
@@ -43,7 +43,7 @@ function describeChange({ before, now, hasStreamed }: ConditionChange, mode: Col
   if (condition === 'polling' && problem !== undefined)
     return { event: 'fallback', level: 'info', text: ' is polled' };
   if (condition === 'streaming' || condition === 'polling') {
-    // Polls until the socket opens are planned, and no news.
+    // Polls until the socket opens are planned, and not news.
     const level = condition === 'streaming' || mode === 'poll' ? 'info' : 'debug';
     const text = ` is ${condition === 'polling' ? 'polled' : condition}${again}`;
     return { event: again ? `${condition}_again` : condition, level, text };
@@ -58,7 +58,8 @@ function describeChange({ before, now, hasStreamed }: ConditionChange, mode: Col
         : ` can't be monitored: ${withRemedy(problem)}`;
     return { event, level: chooseLevel(problem), text };
   }
-  // A failure was logged with this cause: polls that are refused for it get no second warning.
+  // A failure with this cause was already logged: polls that are rejected for it get no second
+  // warning.
   const isRepeated = before.condition === 'failing' && before.problem?.cause === problem.cause;
   const reason = blocked ?? shortTitle(problem.cause);
   // The panel's own message often contains the state already.
@@ -70,7 +71,6 @@ function describeChange({ before, now, hasStreamed }: ConditionChange, mode: Col
 function chooseLevel({ cause }: Problem): SessionLine['level'] {
   const { scope, severity } = CAUSES[cause];
   if (scope === 'panel' || scope === 'key') return 'debug';
-  // A socket that was closed is reconnected at once: if that fails, the cause of that failure is
-  // the warning.
+  // A closed socket reconnects at once. If that fails, the warning has the cause of that failure.
   return severity === 'fact' || cause === 'closed' ? 'info' : 'warn';
 }

@@ -1,4 +1,4 @@
-// Decides why a server stopped, by its daemon's notices; pure.
+// Decides why a server stopped, from its daemon's notices; pure.
 
 import type { StopReason } from '../domain/stops.ts';
 import { NEVER } from '../domain/time.ts';
@@ -6,29 +6,29 @@ import type { DaemonNotice } from '../panel/socket-codec.ts';
 import type { Power, Stop } from './power-model.ts';
 
 /**
- * The longest time between the daemon's line about the disk and `offline`: the daemon gives the
+ * The maximum time between the daemon's line about the disk and `offline`: the daemon gives the
  * server a minute to stop, and needs some time itself.
  */
 const DISK_FULL_MS = 90_000;
 
-/** A `stopping` this soon after `offline` was overtaken by it: the stop was requested. */
+/** A `stopping` this soon after `offline` was sent before it, so the stop was requested. */
 const LATE_STOPPING_MS = 2_000;
 
 /**
- * The most stops that wait for an explanation: each state looks at all of them, and a node may send
- * any number of states.
+ * The maximum number of stops that wait for an explanation: each state is compared with all of
+ * them, and a node may send any number of states.
  */
 const MAX_PENDING = 3;
 
-/** How long after `offline` the exporter waits for the daemon's notices about a stop. */
+/** How long the exporter waits after `offline` for the daemon's notices. */
 const NOTICES_MS = 10_000;
 
-/** The line about an aborted restart follows the others at once, at most this much later. */
+/** The maximum delay of the line about an aborted restart after the other lines. */
 const LAST_NOTICE_MS = 500;
 
 /**
- * The latest instant at which the reason of the first pending stop is decided with what is known;
- * undefined if there is none.
+ * The latest instant at which the reason of the first pending stop is decided; undefined if there
+ * is none.
  */
 export function decisionDueAt({ pending: [first] }: Power): number | undefined {
   if (first === undefined) return undefined;
@@ -41,7 +41,10 @@ export function decisionDueAt({ pending: [first] }: Power): number | undefined {
 
 const UNEXPLAINED = { reason: 'unknown' as StopReason, exitCode: undefined, notices: [] };
 
-/** Notes a stop: its reason is decided at once if it is known, else once the daemon explains it. */
+/**
+ * Notes a stop. Its reason is decided at once if it is known, otherwise once the daemon explains
+ * it.
+ */
 export function stopped(before: Power, at: number, seen: Stop['seen'], wasStopping = false): Power {
   // Daemon messages arrive within 2 s, so later ones belong to this stop.
   const undecided = decidedWhile(before, ({ pending: [first] }) => (first?.at ?? at) < at - LATE_STOPPING_MS);
@@ -58,7 +61,7 @@ export function stopped(before: Power, at: number, seen: Stop['seen'], wasStoppi
   );
 }
 
-/** Marks the latest stop as requested if `stopping` follows within 2 s; else undefined. */
+/** Marks the latest stop as requested if `stopping` follows within 2 s; otherwise undefined. */
 export function afterLateStopping(before: Power, at: number): Power | undefined {
   const { pending } = before;
   const latest = pending.at(-1);
@@ -67,7 +70,7 @@ export function afterLateStopping(before: Power, at: number): Power | undefined 
   return decided({ ...before, pending: pending.slice(0, -1) }, stop);
 }
 
-/** Explains a stop by the daemon's notice about it. */
+/** Explains a stop by a notice of the daemon. */
 export function afterNotice(before: Power, notice: DaemonNotice, at: number): Power {
   const { kind } = notice;
   if (kind === 'disk full') return { ...before, diskFullAt: at };
@@ -84,8 +87,8 @@ export function afterNotice(before: Power, notice: DaemonNotice, at: number): Po
   if (kind === 'restart disabled')
     return { ...power, isRestartAborted: power.isRestartAborted || isExplained };
   if (kind !== 'restart aborted') return power;
-  // A stop just before, which looked requested, was the end of the daemon's own restart after a
-  // crash: nobody requested it.
+  // A previous stop that looked requested was the end of the daemon's own restart after a crash:
+  // nobody requested it.
   const last = power.lastStop;
   const isFailedRestart = last?.reason === 'requested' && at - last.at <= NOTICES_MS;
   if (isFailedRestart) power = { ...power, isExpected: true };
@@ -102,7 +105,7 @@ function explained(stop: Stop, notice: DaemonNotice, noticedAt: number): Stop {
   return { ...next, exitCode: notice.code, reason: stop.reason === 'unknown' ? reason : stop.reason };
 }
 
-/** Decides pending stops in order, as long as `isDecided` holds. */
+/** Decides pending stops in order, as long as `isDecided` returns true. */
 export function decidedWhile(power: Power, isDecided: (power: Power) => boolean): Power {
   const [stop, ...pending] = power.pending;
   if (stop === undefined || !isDecided(power)) return power;
@@ -120,8 +123,8 @@ function decided(power: Power, stop: Stop): Power {
     lastExitCode: stop.exitCode ?? power.lastExitCode,
     decided: [...power.decided, stop],
   };
-  // A stop seen only by polls proves nothing about anyone's intention. The same is true if a start
-  // has followed it.
+  // A stop that only polls saw shows nobody's intention. Neither does a stop that was followed by a
+  // start.
   if (stop.seen === 'by a poll' || run !== power.starts) return next;
   if (reason === 'exited') return { ...next, exitedAt: at };
   if (reason === 'requested') return { ...next, isExpected: false };

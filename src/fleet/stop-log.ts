@@ -19,7 +19,7 @@ export function logStop(
   const warn = (event: ServerEvent, text: string) =>
     log.warn({ ...serverFields(target, node), event, exitCode }, `server ${target.name} ${text}`);
   if (reason === 'disk_full') warn(reason, 'was stopped by its node: disk limit exceeded');
-  // An event of its own: otherwise, a summary would hide it among many crashes.
+  // A separate event: otherwise, a summary would hide it among many crashes.
   else if (said.includes('restart aborted')) {
     warn('gave_up', `${isCrash ? 'crashed' : 'stopped by itself'}${why}; the node gave up restarting it`);
   } else if (said.includes('restart disabled')) {

@@ -1,9 +1,9 @@
 // Packs the steps of a server's strip into a short text.
 
-/** Bytes below this are values. Any other byte repeats the previous value: 128 once, 129 twice. */
+/** Bytes below this are values. 128 repeats the previous value once, 129 twice, and so on. */
 const REPEAT = 128;
 
-/** The values of each ring over all steps, as base64; runs of the same value take two bytes. */
+/** The values of each ring over all steps, as base64. A run of the same value takes two bytes. */
 export function packSteps(
   steps: number,
   rings: readonly number[],
@@ -32,8 +32,8 @@ export function packSteps(
 }
 
 /**
- * Calls `write` with each value above 0 in a packed text. A short text ends early, and the excess
- * of a long one is ignored.
+ * Calls `write` with each value above 0 in a packed text. A short text ends early, and the rest of
+ * a long one is ignored.
  */
 export function unpackSteps(
   text: string,

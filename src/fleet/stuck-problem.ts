@@ -1,24 +1,26 @@
-// The problem of a server that stays in a transition between power states.
+// The problem of a server that stays in transition between power states.
 
 import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import { STARTING_SECONDS, STOPPING_SECONDS } from '../domain/thresholds.ts';
 
-/** The usual maximum of a transition in milliseconds; undefined if the state isn't a transition. */
+/**
+ * The usual maximum duration of a transition in milliseconds; undefined if the state isn't a
+ * transition.
+ */
 function longestMs(state: ServerState): number | undefined {
   if (state === 'starting') return STARTING_SECONDS * 1_000;
   return state === 'stopping' ? STOPPING_SECONDS * 1_000 : undefined;
 }
 
-/** Has a server been in this transition for so long that it probably won't end? */
+/** Has this transition taken so long that it probably won't end? */
 export function isStuck(state: ServerState, forMs: number): boolean {
   return forMs >= (longestMs(state) ?? Number.NaN);
 }
 
 /**
- * The problem of a server that has been in a transition for so long that it probably won't end;
- * undefined if it hasn't. `isAnswering` tells whether its game responds to queries, and so lets
- * players join.
+ * The problem of a transition that has taken so long that it probably won't end; undefined
+ * otherwise. `isAnswering` is set if the game responds to queries, so that players can join.
  */
 export function stuckProblem(state: ServerState, forMs: number, isAnswering: boolean): Problem | undefined {
   if (!isStuck(state, forMs)) return undefined;
