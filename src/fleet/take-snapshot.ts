@@ -13,7 +13,7 @@ import type { NetworkCounter, ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
 import { stuckProblem } from './stuck-problem.ts';
 
-/** The parts of a record that a snapshot shows as they are. */
+/** The parts of a record that a snapshot contains unchanged. */
 interface ShownRecord extends Pick<ServerReading, 'target' | 'status' | 'node'> {
   readonly consoleLines: number;
   readonly awaitsNotice: boolean;
@@ -21,11 +21,11 @@ interface ShownRecord extends Pick<ServerReading, 'target' | 'status' | 'node'> 
   readonly schedules: SchedulesReading | undefined;
 }
 
-/** The record's knowledge at an instant; times are in monotonic milliseconds. */
+/** The facts about a server at an instant. Times are in monotonic milliseconds. */
 interface RecordFacts {
   readonly now: number;
   readonly isFresh: boolean;
-  /** For how long the server has been in its state. */
+  /** How long the server has been in its state. */
   readonly inStateMs: number;
   readonly isExpected: boolean | undefined;
   /** Undefined before the first sample. */
@@ -55,13 +55,12 @@ export function takeSnapshot(
   const { source, receivedAt, memoryLimitBytes } = all.newest;
   const cpuLimit = finiteLimit(limits.cpuCores);
   const memoryLimit = resolveMemoryLimit(limits, memoryLimitBytes);
-  // A blocked server has no samples, but the limits that the configuration or the server list
-  // gives.
+  // A blocked server has no samples, but it has limits from the configuration or the server list.
   const given: Limits = isFresh || isBlocked ? limits : {};
   const shownHistory = isFresh ? history : undefined;
   const rate = (of: NetworkCounter) => known(Math.round(shownHistory?.rate(of, sample) ?? Number.NaN));
   const backups = target.withoutBackups === true ? undefined : valid(record.backups, now);
-  // A panel runs no schedules of a server that it holds, for example because it is suspended.
+  // The panel doesn't run the schedules of a blocked server, such as a suspended one.
   const isHeld = target.blocked !== undefined || status.blocked !== undefined;
   const schedules = isHeld ? undefined : valid(record.schedules, now);
   const isAnswering = query !== undefined && query.query_problem === undefined;
@@ -131,7 +130,7 @@ export function takeSnapshot(
   };
 }
 
-/** The problem that the server list reports of a server that can be monitored. */
+/** A problem in the server list that doesn't prevent the server's monitoring. */
 function listedProblem({ isReinstallFailed }: ServerTarget): Problem | undefined {
   return isReinstallFailed && REINSTALL_FAILED;
 }
@@ -141,8 +140,8 @@ const REINSTALL_FAILED: Problem = {
   detail: "reinstall_failed according to the panel's server list",
 };
 
-// Rounded to milliseconds, because anything finer is clock noise. The origin is the Unix time of
-// the monotonic zero.
+// Rounded to milliseconds, because anything finer is noise. The origin is the Unix time at which
+// the monotonic clock was 0.
 function unixSeconds(monotonicMs: number, originMs: number): number {
   return Math.round(originMs + monotonicMs) / 1_000;
 }
@@ -152,15 +151,15 @@ function showStop({ at, reason, exitCode, whileDown }: LastStop, originMs: numbe
   return whileDown ? { ...stop, while_exporter_down: whileDown } : stop;
 }
 
-/** The samples of a server that has none yet; never changed. */
+/** Stands for the samples of a server that has none; never changed. */
 const NO_SAMPLES = new ServerSamples();
 
-/** Why a server is in its state since this instant, if the last stop explains it. */
+/** The reason of the last stop, if the server's current state began with it. */
 export function reasonSince(since: number, last: LastStop | undefined): StopReason | undefined {
   return last !== undefined && last.at >= since ? last.reason : undefined;
 }
 
-/** The reading, unless it is too old to be shown. */
+/** The reading, unless it is stale. */
 export function valid<Reading extends { readonly staleAt: number }>(
   reading: Reading | undefined,
   now: number,

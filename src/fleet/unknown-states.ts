@@ -1,14 +1,16 @@
-// Logs the states of servers that the exporter doesn't know.
+// Logs states of servers that the exporter doesn't know.
 
 import type { Logger } from '../domain/logger.ts';
 import type { ServerReading } from '../domain/reading.ts';
 import { printable } from '../text/printable.ts';
 import { serverFields } from './server-events.ts';
 
-/** How many unknown states are logged for a panel, which may invent them. */
+/**
+ * The maximum number of unknown states that are logged for a panel, which may invent any number.
+ */
 const MAX_UNKNOWN_STATES = 10;
 
-/** Logs each state that the exporter doesn't know, once for a panel. */
+/** Logs each unknown state once per panel. */
 export function unknownStateLog(log: Logger) {
   const seen = new Set<string>();
   return ({ target, node }: Pick<ServerReading, 'target' | 'node'>, text: string): void => {

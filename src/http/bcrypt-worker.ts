@@ -1,8 +1,8 @@
-// The program of the thread that compares passwords with their hashes.
+// The thread program that compares passwords with their hashes.
 import { parentPort } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 
-/** The thread's input; it responds with whether the password matches the hash. */
+/** The input of the thread. It responds with whether the password matches the hash. */
 export interface Comparison {
   readonly password: string;
   readonly hash: string;

@@ -1,4 +1,4 @@
-// The open connections of the HTTP server, whose number is limited.
+// The open connections of the HTTP server, up to a limit.
 import type { ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 
@@ -12,13 +12,13 @@ interface OpenConnection {
   isEnding: boolean;
   /** Whether its request is waiting for a password check, its turn, or the rendering of a body. */
   isWaiting: boolean;
-  /** Whether the connection closed while its request was waiting. */
+  /** Whether the connection was closed while its request waited. */
   isAbandoned: boolean;
 }
 
 /**
- * The maximum number of a client's waiting requests whose connections have closed. They can't be
- * canceled, and without a limit a client could abandon thousands per second.
+ * The maximum number of a client's waiting requests with closed connections. Such requests can't be
+ * canceled, and a client could abandon thousands per second.
  */
 export const MAX_ABANDONED = 32;
 
@@ -26,9 +26,9 @@ export const MAX_ABANDONED = 32;
 export class ClientConnections {
   readonly #limit: number;
   readonly #open = new Map<string, OpenConnection>();
-  /** The connections whose request waits, by its response. */
+  /** The connections whose requests are waiting, by response. */
   readonly #waiting = new WeakMap<ServerResponse, OpenConnection>();
-  /** How many requests of each client wait although their connections have ended. */
+  /** The number of waiting requests with closed connections, by client. */
   readonly #abandoned = new Map<string, number>();
 
   constructor(limit: number) {
@@ -36,9 +36,9 @@ export class ClientConnections {
   }
 
   /**
-   * Adds a connection. When there are too many, the least recently used one of the client with the
-   * most is closed: rejecting the new one, as Node does, would let idle or half-open connections
-   * keep every scraper out.
+   * Adds a connection. If there are too many, closes the least recently used one of the client with
+   * the most. If the new one were rejected, as by Node, idle or half-open connections could keep
+   * every scraper out.
    */
   admit(socket: Socket): void {
     const name = connectionKey(socket);
@@ -85,7 +85,7 @@ export class ClientConnections {
     return true;
   }
 
-  /** The request of this response no longer waits: its response begins. */
+  /** Ends the wait of a request when its response begins. */
   answered(response: ServerResponse): void {
     const connection = this.#waiting.get(response);
     if (connection === undefined) return;
@@ -101,8 +101,8 @@ export class ClientConnections {
   }
 
   /**
-   * Closes idle connections now and the others after their response; returns a function that closes
-   * the rest immediately.
+   * Closes idle connections now and the others after their response. Returns a function that closes
+   * the rest at once.
    */
   end(): () => void {
     const all = [...this.#open.values()];
@@ -131,8 +131,8 @@ export class ClientConnections {
 }
 
 /**
- * The addresses of both ends, which identify a connection while it is open: a TLS socket has no
- * public reference to the socket below it.
+ * The addresses of both ends, which identify an open connection. A TLS socket has no public
+ * reference to the socket below it.
  */
 function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
@@ -141,8 +141,8 @@ function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: S
 const MAPPED = /^::ffff:(\d+(?:\.\d+){3})$/i;
 
 /**
- * The client to which an address counts when clients share a limited resource: an IPv4 address, or
- * a whole IPv6 /64, because a client with one address of a /64 usually has all of them.
+ * The client to which an address belongs when clients share a limited resource: an IPv4 address, or
+ * an IPv6 /64, because a client usually has a whole /64.
  */
 export function identifyClient(address = ''): string {
   const [, mapped] = MAPPED.exec(address) ?? [];
@@ -153,7 +153,7 @@ export function identifyClient(address = ''): string {
 
 /** The eight groups of an IPv6 address. */
 function parseGroups(address: string): readonly string[] {
-  // The URL parser converts an embedded IPv4 address to groups, and removes leading zeros.
+  // The URL parser converts an embedded IPv4 address to groups and removes leading zeros.
   const { hostname } = new URL(`http://[${address}]`);
   const [left, right] = hostname
     .slice(1, -1)

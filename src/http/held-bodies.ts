@@ -1,19 +1,18 @@
-// The bodies of responses in flight, which occupy a bounded amount of memory however slowly they
-// are read.
+// Bounds the memory of the bodies of responses in flight, however slowly they are read.
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { MIB } from '../domain/units.ts';
 import type { Render, RenderedBody } from '../metrics/rendered-body.ts';
 
-/** What accompanies a request: the response's own stream if it came over HTTP. */
+/** The context of a request: the response's own stream if it came over HTTP. */
 export interface RouteEnv {
   readonly Bindings: Partial<Pick<HttpBindings, 'outgoing'>>;
 }
 
 /**
- * The limit on bytes held by responses in flight, on all routes together: the newest expositions of
- * the largest fleet, or hundreds of a small one.
+ * The limit on bytes of all responses in flight: the latest expositions of the largest fleet, or
+ * hundreds of a small one.
  */
 export const HELD_BYTES = 128 * MIB;
 
@@ -23,9 +22,9 @@ interface Reader {
 }
 
 /**
- * The bodies that responses in flight still have to send, on every route whose body grows with the
- * fleet; several responses may share one. When their total exceeds the limit, the oldest responses
- * are cut, so that slow readers never block a new one.
+ * The bodies that responses in flight still have to send. Several responses may share one. If the
+ * total exceeds the limit, the oldest responses are cut off, so that slow readers never block a new
+ * one.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
@@ -36,7 +35,7 @@ export class HeldBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Responds with a body in the encoding that the client accepts; a HEAD request renders none. */
+  /** Responds with a body in an encoding that the client accepts. A HEAD request renders none. */
   async respond(
     c: Context<RouteEnv>,
     headers: Readonly<Record<string, string>>,
@@ -53,13 +52,13 @@ export class HeldBodies {
     const release = this.hold(body, () => outgoing?.destroy());
     if (outgoing?.destroyed === true) release();
     else outgoing?.once('close', release);
-    // Node.js would copy a body that it is given whole, for each reader.
+    // Node.js would copy a body that is given as a whole, for each reader.
     return c.body(ReadableStream.from(body.chunks), 200, all);
   }
 
   /**
-   * Holds a body for one reader; returns a function that releases it. `cut` may be called before
-   * that.
+   * Holds a body for one reader, and returns a function that releases it. `cut` may be called
+   * before that.
    */
   hold(body: Pick<RenderedBody, 'bytes'>, cut: () => void): () => void {
     const reader = { body, cut };

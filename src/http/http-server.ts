@@ -1,4 +1,4 @@
-// The HTTP server, which passes the requests of admitted clients to the routes.
+// The HTTP server, which passes requests of admitted clients to the routes.
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
@@ -14,20 +14,20 @@ import { formatListenAddress, type ListenAddress, ListenError } from './listen-a
 import { BcryptThread, Passwords, WRONG_WINDOW_MS } from './passwords.ts';
 import { type TlsSettings, UNRESTRICTED, type WebSettingsSource } from './web-settings.ts';
 
-/** Limits on clients: a number of connections, and times in milliseconds. */
+/** Limits for clients; times are in milliseconds. */
 const LIMITS = {
-  /** Concurrent connections: many times what a few Prometheus servers and people need. */
+  /** Concurrent connections: many more than a few Prometheus servers and people need. */
   connections: 256,
-  /** How long a client may take for its TLS handshake, and to send its headers. */
+  /** The time for a client's TLS handshake, and for its headers. */
   headersMs: 10_000,
-  /** How long a client may take to send its whole request. */
+  /** The time for a client's whole request. */
   requestMs: 30_000,
   /** How often these two are checked. */
   checkMs: 5_000,
-  /** A client that reads nothing for this long is disconnected, which frees its body. */
+  /** A client that reads nothing for this long is disconnected, to free its body. */
   stalledMs: 30_000,
   /**
-   * How long an idle connection is kept open; longer than the usual scrape interval, so that
+   * How long an idle connection stays open: longer than the usual scrape interval, so that
    * Prometheus keeps its connection.
    */
   keepAliveMs: 75_000,
@@ -35,10 +35,10 @@ const LIMITS = {
 
 export type HttpServerLimits = Readonly<typeof LIMITS>;
 
-/** How long requests in flight may take when the server stops. */
+/** The time for requests in flight when the server stops. */
 const STOP_GRACE_MS = 2_000;
 
-/** The same after authentication settings change: Prometheus' default scrape timeout. */
+/** The same after a change of authentication settings: Prometheus' default scrape timeout. */
 const CHANGE_GRACE_MS = 10_000;
 
 interface HttpServerOptions {
@@ -47,18 +47,16 @@ interface HttpServerOptions {
   readonly routes: Routes;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Overrides of the default limits; all addresses share them. */
+  /** Overrides of the default limits, which all addresses share. */
   readonly limits?: Partial<HttpServerLimits>;
   /**
-   * Authentication and TLS settings; defaults to plain HTTP without authentication. Whether TLS is
-   * used is fixed at start.
+   * Authentication and TLS settings; by default, plain HTTP without authentication. Whether TLS is
+   * used can't change after the start.
    */
   readonly settings?: WebSettingsSource | undefined;
 }
 
-/**
- * The first address that the server listens on, and the URLs of all, for a browser on this machine.
- */
+/** The first address, and the URLs of all addresses, for a browser on this machine. */
 interface Listening {
   readonly port: number;
   readonly url: string;
@@ -87,7 +85,7 @@ export class HttpServer {
   }
 
   /**
-   * Listens on every address; throws a ListenError if one is unavailable, and then listens on none.
+   * Listens on every address. Throws a ListenError if one is unavailable, and then listens on none.
    */
   async start(): Promise<Listening> {
     const handle = this.#requestHandler();
@@ -116,7 +114,7 @@ export class HttpServer {
       keepAliveTimeout: keepAliveMs,
       ...tls?.context,
       requestCert: tls !== undefined && tls.clientCertificate !== 'no',
-      // Checked at each request, because the rules may change while the server is running.
+      // Checked at each request, because the settings may change while the server is running.
       rejectUnauthorized: false,
     };
     const server = tls === undefined ? createServer(options, handle) : createSecureServer(options, handle);
@@ -131,7 +129,8 @@ export class HttpServer {
     } catch (error) {
       throw new ListenError(listen, error as NodeJS.ErrnoException);
     }
-    // A failed accept, such as for lack of file descriptors, is no reason to exit.
+    // If a connection can't be accepted, such as for lack of file descriptors, the exporter
+    // continues.
     server.on('error', (err) =>
       logger.warn({ err, cause: acceptCause(err) }, 'accepting a connection failed'),
     );
@@ -172,7 +171,7 @@ export class HttpServer {
         cut(socket);
         return;
       }
-      // With two Host headers (RFC 9112, 3.2), a proxy may have used the one that Node drops.
+      // With two Host headers, a proxy may have used the one that Node ignores (RFC 9112, 3.2).
       if ((request.headersDistinct['host']?.length ?? 0) > 1) {
         response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
         response.end('Bad request: more than one Host header.\n');
@@ -180,7 +179,7 @@ export class HttpServer {
     };
   }
 
-  /** New settings apply to every connection: open ones are closed after their response. */
+  /** Applies new settings to every connection: open ones are closed after their response. */
   #apply(): void {
     const { tls } = this.#settings.current;
     for (const server of this.#servers) {
@@ -195,7 +194,7 @@ export class HttpServer {
   }
 
   /**
-   * Accepts no new connections, lets requests in flight finish, and resolves when every connection
+   * Accepts no new connections, and lets requests in flight finish. Resolves when every connection
    * is closed.
    */
   stop(): Promise<void> {
@@ -213,21 +212,19 @@ export class HttpServer {
   }
 }
 
-/**
- * The return value that stops Node.js' parser after the headers of a request, as after an upgrade.
- */
+/** A return value that stops Node.js' parser after the headers of a request, as for an upgrade. */
 const STOP_PARSING = 2;
 
 /**
- * Disconnects a client and stops parsing its input. Otherwise, Node.js would create objects for
- * thousands of requests received at once, and has no public API to prevent that.
+ * Disconnects a client and stops parsing its input. Without the latter, Node.js would create
+ * objects for thousands of requests received at once; it has no public API for that.
  */
 function cut(socket: Socket & { readonly parser?: { onIncoming?: () => number } | null }): void {
   socket.destroy();
   if (socket.parser) socket.parser.onIncoming = () => STOP_PARSING;
 }
 
-/** Whether the settings accept the client's certificate, or a client without one. */
+/** Whether the settings accept the client's certificate, or its lack of one. */
 function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
   if (tls === undefined || tls.clientCertificate === 'no') return true;
   if (!(socket instanceof TLSSocket)) return false;
@@ -236,8 +233,7 @@ function isAccepted(socket: Socket, tls: TlsSettings | undefined): boolean {
 }
 
 /**
- * Why the system failed to open a connection; uses the same codes as problems with panels and
- * nodes.
+ * Why a connection couldn't be accepted, as a cause that problems with panels and nodes have, too.
  */
 function acceptCause({ code }: NodeJS.ErrnoException): CauseCode {
   return code === 'EMFILE' || code === 'ENFILE' ? 'descriptors' : 'unexpected';
@@ -250,7 +246,7 @@ export interface Routes {
 
 const CHALLENGE = 'Basic realm="gameserver-exporter", charset="UTF-8"';
 
-/** The routes behind authentication, with the configured headers in every response. */
+/** Puts the routes behind authentication, and adds the configured headers to every response. */
 export function guarded(
   routes: Routes,
   settings: WebSettingsSource,
@@ -264,8 +260,8 @@ export function guarded(
       const refused = users.size > 0 && (await refusal(request, client, users, passwords, logger));
       const response = refused || (await routes.fetch(request, served));
       for (const [name, value] of Object.entries(headers)) {
-        // Browsers enforce both policies; any other header of the exporter's own is at least as
-        // strict.
+        // Browsers enforce both policies. For any other header, the exporter's own value is at
+        // least as strict.
         const isAdded = name === 'Content-Security-Policy' || !response.headers.has(name);
         if (isAdded) response.headers.append(name, value);
       }
@@ -274,7 +270,7 @@ export function guarded(
   };
 }
 
-/** The response to a request without valid credentials; undefined if the request may be served. */
+/** The response to a request without valid credentials; undefined if the request is allowed. */
 async function refusal(
   request: Request,
   client: string,
@@ -288,7 +284,7 @@ async function refusal(
   try {
     const verdict = await passwords.check(credentials, users, client);
     if (verdict === 'right') return undefined;
-    // Doesn't log the name, because people type passwords into that field.
+    // The name isn't logged, because people type passwords into that field.
     logger.debug({ client }, verdict === 'wrong' ? 'wrong username or password' : 'too many wrong passwords');
     if (verdict === 'wrong') return unauthorized();
     const wait = { 'Retry-After': String(WRONG_WINDOW_MS / 1_000) };

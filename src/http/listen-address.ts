@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net';
 import { MAX_PORT } from '../addresses/hosts.ts';
 
 /**
- * An address to listen on; all addresses of the machine if `host` is absent. With port 0 the system
- * chooses the port.
+ * An address to listen on. Without `host`, it means all addresses of the machine. With port 0, the
+ * system chooses the port.
  */
 export interface ListenAddress {
   readonly host?: string;
@@ -13,7 +13,7 @@ export interface ListenAddress {
 
 const FLAG = '--web.listen-address';
 
-/** A listen address is invalid. */
+/** The error of an invalid listen address. */
 export class ListenAddressError extends Error {
   override readonly name = 'ListenAddressError';
 
@@ -25,7 +25,7 @@ export class ListenAddressError extends Error {
   }
 }
 
-/** Listening on the address failed. */
+/** The error of an address on which the server can't listen. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 

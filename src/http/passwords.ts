@@ -1,4 +1,4 @@
-// Checks the passwords of clients, without blocking the event loop.
+// Checks clients' passwords without blocking the event loop.
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -7,39 +7,40 @@ import type { Clock } from '../domain/time.ts';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 import type { Comparison } from './bcrypt-worker.ts';
 
-/** The result of a check; `limited` if the password was not checked. */
+/** The result of a check; `limited` means that the password was not checked. */
 type PasswordVerdict = 'right' | 'wrong' | 'limited';
 
 /**
- * The wrong passwords of a client within a window: enough for typing errors, too few for guessing.
+ * The maximum number of wrong passwords per client and window: enough for typing errors, too few
+ * for guessing.
  */
 const MAX_WRONG = 8;
 export const WRONG_WINDOW_MS = 60_000;
 
-/** Clients whose wrong passwords are counted, about 100 bytes each. */
+/** The maximum number of clients with counted wrong passwords, which take about 100 bytes each. */
 const MAX_CLIENTS = 10_000;
 
 /** The maximum number of waiting checks: a few seconds of work for one core. */
 const MAX_WAITING = 64;
 
-/** Cached results of passwords that aren't known to be right. */
+/** The maximum number of cached results for passwords that aren't known to be right. */
 const MAX_CACHED = 100;
 
 /**
- * Checks passwords against bcrypt hashes, one at a time. Results are cached by a keyed digest,
- * right ones separately, so that wrong ones never evict them. An unknown user takes as long as a
- * known one.
+ * Checks passwords against bcrypt hashes, one at a time. Results are cached by a keyed digest;
+ * right passwords have their own cache, so that wrong ones never evict them. An unknown user takes
+ * as long as a known one.
  */
 export class Passwords {
   readonly #clock: Clock;
   readonly #compare: BcryptThread['compare'];
-  /** Specific to this process, so that the cached digests can't be compared with anything else. */
+  /** A key that only this process has, so that the cached digests can't be compared with others. */
   readonly #secret = randomBytes(32);
   /** The digest of each user's right password. */
   readonly #right = new Map<string, string>();
-  /** By digest, oldest first; includes checks that have not ended. */
+  /** Results by digest, oldest first, including those of running checks. */
   readonly #cached = new Map<string, Promise<boolean>>();
-  /** The wrong passwords of each client since the window began. */
+  /** The number of wrong passwords of each client since the window began. */
   readonly #wrong = new Map<string, number>();
   #windowEndsAt = 0;
   #lastTurn: Promise<unknown> = Promise.resolve();
@@ -69,15 +70,15 @@ export class Passwords {
     if (!isSame || known === undefined) return 'wrong';
     if (cached === undefined) this.#wrong.set(client, Math.max(0, (this.#wrong.get(client) ?? 0) - 1));
     this.#right.set(username, key);
-    // A right password is known to be a secret; a wrong one could be any text. Nothing reports when
-    // a password changes.
+    // A right password is known to be a secret, whereas a wrong one may be any text. It stays
+    // registered, because nothing reports when a password changes.
     KNOWN_SECRETS.add(password);
     KNOWN_SECRETS.replace([password], []);
     return 'right';
   }
 
   /**
-   * Whether the client may have a password checked; counted in advance, so that simultaneous
+   * Whether the client may have a password checked. Counted before the check, so that simultaneous
    * guesses count, too.
    */
   #takeCheck(client: string): boolean {
@@ -92,7 +93,7 @@ export class Passwords {
     return true;
   }
 
-  /** Compares when all earlier comparisons have ended. */
+  /** Compares once all earlier comparisons have ended. */
   #checkInTurn(key: string, comparison: Comparison): Promise<boolean> {
     this.#waiting += 1;
     const result = this.#lastTurn
@@ -108,8 +109,8 @@ export class Passwords {
   }
 
   /**
-   * A hash that matches no password. Its cost is that of an existing hash, always the same one for
-   * a name, so that unknown names take as long as known ones.
+   * A hash that no password matches, so that unknown names take as long as known ones. Its cost is
+   * that of an existing hash, always the same one for a name.
    */
   #hashOfNobody(username: string, hashes: readonly string[]): string {
     const choice = this.#digest(['nobody', username]).readUInt32BE() % hashes.length;
@@ -122,14 +123,13 @@ export class Passwords {
 }
 
 /**
- * Runs bcrypt in its own thread, one comparison at a time: a comparison takes a tenth of a second
- * or more, and the asynchronous functions of bcryptjs block the event loop for a tenth of a second
- * at a time.
+ * Runs bcrypt in a thread, one comparison at a time: a comparison takes 0.1 s or more, and the
+ * asynchronous functions of bcryptjs block the event loop for 0.1 s at a time.
  */
 export class BcryptThread {
   #worker: Worker | undefined;
 
-  /** Rejects if the thread fails; the next comparison starts a new one. */
+  /** Rejects if the thread fails. The next comparison starts a new thread. */
   async compare(comparison: Comparison): Promise<boolean> {
     this.#worker ??= new Worker(new URL('bcrypt-worker.js', BUILT), { execArgv: [], env: {} });
     this.#worker.unref();

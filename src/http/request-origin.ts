@@ -1,9 +1,9 @@
-// Detects requests that another site's page sends through a browser.
+// Detects requests that another site's page makes through a browser.
 import { isIP } from 'node:net';
 
 /**
- * Whether a browser sent the request on behalf of another site's page. Browsers indicate that,
- * older ones only by `Origin`; programs don't send these headers.
+ * Whether a browser sent the request for another site's page. Browsers send headers that show it
+ * (old ones only `Origin`); programs don't.
  */
 export function isFromAnotherSite(header: (name: string) => string | undefined): boolean {
   const site = header('Sec-Fetch-Site');
@@ -15,11 +15,11 @@ export function isFromAnotherSite(header: (name: string) => string | undefined):
 
 /**
  * Whether a request with this Host header may trigger a reload. With DNS rebinding, another site's
- * name can lead to this machine, but the browser then sends that name as the host, which is not an
+ * name may resolve to this machine. The browser then sends that name as the host, which is not an
  * IP address or one of `names`.
  */
 export function isReloadHost(header: string | undefined, names: readonly string[]): boolean {
-  // HTTP/1.0 allows requests without a Host header, and no browser sends them.
+  // HTTP/1.0 allows requests without a Host header; no browser sends them.
   if (header === undefined) return true;
   const withoutPort = header.toLowerCase().replace(/:\d+$/, '');
   const host = withoutPort.replaceAll(/^\[|\]$|\.$/g, '');

@@ -1,4 +1,4 @@
-// The paths that are served over HTTP.
+// The routes of the HTTP server.
 import { type Context, Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -21,7 +21,7 @@ import { isFromAnotherSite, isReloadHost } from './request-origin.ts';
 
 /**
  * The result of a reload: one line that summarizes the changes, or the problems, one per line and
- * without secrets; after a failure nothing has changed.
+ * without secrets. After a failure, nothing has changed.
  */
 export type ReloadOutcome =
   | { readonly ok: true; readonly summary: string }
@@ -40,8 +40,8 @@ export interface RouteDependencies {
   /** Reloads the configuration; absent if that isn't enabled over HTTP. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   /**
-   * Names of this machine, besides localhost and IP addresses, that are accepted as the host of a
-   * reload request.
+   * Names of this machine, besides localhost and IP addresses, that a reload request may have as
+   * its host.
    */
   readonly reloadHosts?: readonly string[];
   /** The data for the status page's script. */
@@ -50,7 +50,7 @@ export interface RouteDependencies {
   readonly heldBytes?: number;
 }
 
-/** All routes served over HTTP; none of them changes a server. */
+/** All routes. None of them changes a server. */
 export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   const { scrape, ready, fleet, clock, version, shard, board, reload } = dependencies;
   const app = new Hono<RouteEnv>();
@@ -60,12 +60,12 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     secureHeaders({
       contentSecurityPolicy: PAGE_POLICY,
       xFrameOptions: 'DENY',
-      // An exporter on one port can't decide whether the whole host must be reached over TLS.
+      // The exporter has one port, and can't decide whether the whole host requires TLS.
       strictTransportSecurity: false,
     }),
     async (c, next) => {
-      // Otherwise a client that requests without a pause would take much of a scrape's time,
-      // however small the responses are.
+      // Otherwise, a client that requests without a pause would take much of a scrape's time, even
+      // with small responses.
       if (c.req.path !== '/metrics') await giveWay();
       await next();
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
@@ -99,7 +99,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   );
   app.get('/api/v1/servers/:id/health', (c) => health(c, fleet, clock));
   app.get('/api/v1/sd', async (c) =>
-    // After an error Prometheus keeps its targets; a list without the servers of a panel would end
+    // After an error, Prometheus keeps its targets. A list without one panel's servers would end
     // their series.
     isDiscoveryPending(fleet)
       ? c.text("Not ready yet: the panels' server lists have not been read.\n", 503, { 'Retry-After': '10' })
@@ -124,7 +124,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   return app;
 }
 
-/** Why a reload request is refused; undefined if it isn't. */
+/** Why a reload request is rejected; undefined if it is allowed. */
 function reloadProblem(c: Context, { reload, reloadHosts = [] }: RouteDependencies): string | undefined {
   if (reload === undefined) {
     return 'Reloading over HTTP is disabled: start with --web.enable-lifecycle, or send SIGHUP.';
@@ -171,7 +171,7 @@ function isSeries(name: string): name is ChartSeries {
 }
 
 function stream(c: Context<RouteEnv>, board: StatusBoard, bodies: HeldBodies): Response {
-  // The second header tells proxies such as nginx not to buffer.
+  // The second header prevents proxies such as nginx from buffering.
   const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
   if (c.req.method === 'HEAD') return c.body(null, 200, headers);
   const { outgoing } = c.env;

@@ -5,13 +5,13 @@ import type { SecureContextOptions } from 'node:tls';
 export interface TlsSettings {
   /** Certificate, key, client authorities and versions. */
   readonly context: SecureContextOptions;
-  /** Whether clients are asked for a certificate, and must have one. */
+  /** Whether clients are asked for a certificate, and whether they need one. */
   readonly clientCertificate: 'no' | 'optional' | 'required';
   /** Whether the certificate must be signed by an authority of the context's `ca`. */
   readonly isVerified: boolean;
 }
 
-/** Authentication, and the headers of every response. */
+/** Settings of authentication, TLS and response headers. */
 export interface WebSettings {
   /** Plain HTTP if absent. */
   readonly tls?: TlsSettings;
@@ -21,14 +21,14 @@ export interface WebSettings {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Settings that may change while they are in use. */
+/** Settings that may change during their use. */
 export interface WebSettingsSource {
   readonly current: WebSettings;
   /** Calls `listener` after each change; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }
 
-/** Plain HTTP without authentication, always. */
+/** Plain HTTP without authentication. */
 export const UNRESTRICTED: WebSettingsSource = {
   current: { users: new Map(), headers: {} },
   onChange: () => () => undefined,

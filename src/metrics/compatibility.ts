@@ -1,4 +1,4 @@
-// Metrics under the names of other exporters, for dashboards made for them.
+// The metrics under the names of other exporters, for dashboards made for those.
 
 import type { Limit, Limits } from '../domain/limits.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -7,16 +7,15 @@ import type { Snapshot } from '../domain/snapshot.ts';
 import { MIB } from '../domain/units.ts';
 
 /**
- * The prefixes of the metrics of pterodactyl_exporter, and of pelican-exporter, which has the same
- * metrics.
+ * The metric prefixes of pterodactyl_exporter and pelican-exporter, which have the same metrics.
  */
 export const COMPATIBILITY_PREFIXES = {
   pterodactyl_exporter: 'pterodactyl_server_',
   pelican_exporter: 'pelican_server_',
 } as const;
 
-// A panel's percentages have three decimals, and a byte is a millionth of a mebibyte: finer digits
-// come from the division.
+// A panel's percentages have three decimals, and a byte is about a millionth of a mebibyte: more
+// digits would only come from the division.
 const scaled = (factor: number, unlimited: number) => (value: Limit | undefined) =>
   typeof value === 'number' ? Math.round(value * factor * 1e6) / 1e6 : value && unlimited;
 const mebibytes = scaled(1 / MIB, 0);
@@ -24,7 +23,9 @@ const percent = scaled(100, 0);
 
 type ReadValue = (server: Snapshot, limits: Limits) => number | undefined;
 
-/** By old name: the PromQL expression that replaces it, empty if there is none, and the value. */
+/**
+ * For each old name, the PromQL expression that replaces it (empty if there is none) and the value.
+ */
 const TABLE: Readonly<Record<string, readonly [string, ReadValue]>> = {
   memory_mebibyte: ['gameserver_memory_usage_bytes / 1024^2', (s) => mebibytes(s.memory_usage_bytes)],
   cpu_absolute: ['gameserver_cpu_usage_cores * 100', (s) => percent(s.cpu_usage_cores)],
@@ -53,8 +54,8 @@ const TABLE: Readonly<Record<string, readonly [string, ReadValue]>> = {
 };
 
 /**
- * The families of another exporter, so that dashboards made for it keep working; limits are shown
- * together with usage.
+ * The families of another exporter, for its dashboards. Limits are present only together with
+ * usage.
  */
 export const compatibilityFamilies = (prefix: string) =>
   Object.entries(TABLE).map(([name, [replacement, read]]) => ({
@@ -66,10 +67,7 @@ export const compatibilityFamilies = (prefix: string) =>
     read: (snapshot: Snapshot) => read(snapshot, snapshot.collection_up === 1 ? snapshot.target.limits : {}),
   }));
 
-/**
- * The labels of those families: the server's name and its short identifier, which is the beginning
- * of its UUID.
- */
+/** The labels of these families: the server's name and its short identifier. */
 export function compatibilityLabels({ name, id, uuid }: ServerTarget): Readonly<Record<string, string>> {
   return { server_name: name, id: shortId({ id: uuid ?? id }) };
 }

@@ -1,23 +1,23 @@
-// Gauges of how late the event loop is.
+// Gauges of the event loop's delays.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
 /**
- * Milliseconds between two looks at the event loop: prom-client's 10 wake an idle process 100 times
- * a second.
+ * Milliseconds between two measurements: with prom-client's 10, an idle process wakes 100 times a
+ * second.
  */
 const EVERY_MS = 250;
 
-/** Passed to prom-client, so that its own monitor never measures. */
+/** The interval for prom-client's own monitor, with which it never measures. */
 export const NEVER_MS = 2 ** 31 - 1;
 
 type ReadDelay = (of: IntervalHistogram) => number;
 
-/** The histogram contains nanoseconds from one look to the next. */
+/** The histogram contains the time between two measurements, in nanoseconds. */
 const delay = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - EVERY_MS / 1e3);
 
-/** By the name in the gauge's; in seconds. */
+/** The gauges by the last part of their names, in seconds. */
 const VALUES: Readonly<Record<string, readonly [what: string, read: ReadDelay]>> = {
   min: ['minimum', ({ min }) => delay(min)],
   max: ['maximum', ({ max }) => delay(max)],
@@ -29,8 +29,8 @@ const VALUES: Readonly<Record<string, readonly [what: string, read: ReadDelay]>>
 };
 
 /**
- * Replaces prom-client's gauges, whose values contain the time between two looks: these are delays,
- * since the last scrape.
+ * Replaces prom-client's gauges, whose values include the time between two measurements. These are
+ * only the delays since the last scrape.
  */
 export function collectEventLoopDelays(registry: Registry): void {
   const histogram = monitorEventLoopDelay({ resolution: EVERY_MS });

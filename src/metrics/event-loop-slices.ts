@@ -6,45 +6,43 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 export type WalkKind = 'scrape' | 'view';
 
 /**
- * Time between two yields to the event loop, in milliseconds. It is a time rather than a number of
- * servers because the cost of a step varies by a factor of ten between families, and between
- * machines.
+ * Time between two yields to the event loop, in milliseconds. A fixed number of servers would not
+ * do, because the cost of a step differs by a factor of ten between families and machines.
  */
 const SLICE_MS: Readonly<Record<WalkKind, number>> = { scrape: 5, view: 2 };
 
 /**
- * While other work keeps the event loop busy, as when all sockets reconnect, a scrape takes up to
- * eight times as much time as that work, as long as a turn of the loop with both takes at most
- * 20 ms. It may take 10 ms in any turn, because otherwise it would get less the busier the loop is.
- * A collection of garbage may add 20 ms to a turn.
+ * While other work keeps the event loop busy, such as when all sockets reconnect, a scrape takes up
+ * to eight times as much time as that work, as long as one turn of the loop takes at most 20 ms in
+ * total. The scrape always gets 10 ms per turn; otherwise it would get less the busier the loop is.
+ * A garbage collection may add 20 ms to a turn.
  */
 const SCRAPE_SHARE = 8;
 const LONGEST_TURN_MS = 20;
 const LARGE_SLICE_MS = 10;
 
 /**
- * How long a view rests before each slice while a scrape is rendered, in milliseconds: it then
- * takes a sixteenth of the time.
+ * How long a view rests before each slice during a scrape, in milliseconds. It then takes a
+ * sixteenth of the time.
  */
 const REST_MS = 30;
 
 /** A walk over the fleet, in slices. */
 export interface Walk {
-  /** Called before each step; the step must wait for the result unless that is undefined. */
+  /** Called before each step, which must wait for the result unless that is undefined. */
   pause(): Promise<void> | undefined;
   /** Called once, after the last step. */
   end(): void;
 }
 
 /**
- * Shares the event loop between walks over the fleet and everything else. Views give way to
- * scrapes.
+ * Shares the event loop between walks over the fleet and all other work. Views give way to scrapes.
  */
 export class Slices {
   readonly #now: () => number;
   #scrapes = 0;
 
-  /** `now` returns milliseconds. */
+  /** `now` returns the time in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -56,7 +54,7 @@ export class Slices {
   begin(kind: WalkKind): Walk {
     const by = kind === 'scrape' ? 1 : 0;
     this.#scrapes += by;
-    // Many short views must give way as well as a long one.
+    // Many short views must give way just like a long one.
     let endsAt = this.#mustRest(kind) ? -Infinity : this.#now() + SLICE_MS[kind];
     const rest = async () => {
       const restedAt = this.#now();
@@ -79,7 +77,7 @@ export class Slices {
   }
 }
 
-/** There is one event loop, whatever is rendered. */
+/** The process has one event loop. */
 export const EVENT_LOOP = new Slices();
 
 /** Is a scrape being rendered? */
@@ -87,10 +85,7 @@ export function isScraped(): boolean {
   return EVENT_LOOP.isScraped;
 }
 
-/**
- * Resolves when a response other than a scrape's may be made: after a rest if a scrape is being
- * rendered.
- */
+/** Resolves when a response to other requests may be made: during a scrape, after a rest. */
 export async function giveWay(): Promise<void> {
   const walk = EVENT_LOOP.begin('view');
   await walk.pause();

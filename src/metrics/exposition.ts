@@ -1,4 +1,4 @@
-// Renders families of metrics in Prometheus's text format.
+// Renders metric families in Prometheus' text format.
 
 import type { FleetReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -12,12 +12,12 @@ import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from './famil
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Subjects per block of text: enough to make the overhead of a block negligible, and few enough
- * that its string is written out before the garbage collector has to move it.
+ * Subjects per block of text: enough to make a block's overhead negligible, but few enough that the
+ * string is written before the garbage collector moves it.
  */
 const BLOCK_SUBJECTS = 16;
 
-/** A label value, escaped as the text format requires between quotes. */
+/** A label value, escaped for the text format. */
 function escapeLabelValue(value: string): string {
   if (!/[\\"\n\uD800-\uDFFF]/.test(value)) return value;
   return value
@@ -38,7 +38,7 @@ function label(name: string, value: string): string {
   return `${name}="${escapeLabelValue(value)}"`;
 }
 
-// A target is never changed, only replaced, so its labels are rendered once and are freed with it.
+// Targets are replaced and never changed, so their labels are rendered once and freed with them.
 function cached(render: (target: ServerTarget) => Readonly<Record<string, string>>) {
   const known = new WeakMap<ServerTarget, string>();
   return (target: ServerTarget): string => {
@@ -77,7 +77,8 @@ function header({ name, help, type }: Family<never>): string {
 }
 
 /**
- * Renders one family over subjects whose common labels are given in the same order, block by block.
+ * Renders one family for all subjects, block by block. `labels` contains the subjects' common
+ * labels in the same order.
  */
 export function* renderFamily<Subject>(
   family: Family<Subject>,
@@ -107,7 +108,7 @@ export function* renderFamily<Subject>(
 /**
  * The fleet's families in the text format, block by block, separated by empty lines. A block is a
  * bounded piece of work and may be empty. `compatibility` is the prefix of another exporter's
- * families, if they are added.
+ * families, if they are included.
  */
 export function* renderFleet(
   fleet: FleetReading,
@@ -144,8 +145,8 @@ function* renderCompatibility(
   for (const [index, snapshot] of snapshots.entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
     const text = otherLabels(snapshot.target);
-    // These labels don't include the panel, so a server listed under two panels would have
-    // duplicate series.
+    // These labels don't include the panel, so a server that two panels list would have duplicate
+    // series.
     if (!labels.has(text)) labels.set(text, snapshot);
   }
   const subjects = [...labels.values()];

@@ -9,24 +9,24 @@ import type { Snapshot } from '../domain/snapshot.ts';
 import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/stops.ts';
 import type { Clock } from '../domain/time.ts';
 
-/** One series of a family that has its own labels; a label whose value is undefined is omitted. */
+/** One series of a family with its own labels. A label with an undefined value is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];
 
-/** A metric family as data; name, type and labels stay the same until the next major version. */
+/** A metric family as data. Name, type and labels are stable within a major version. */
 export interface Family<Subject> {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
-  /** Labels in addition to those that every series of the subject has. */
+  /** Labels in addition to the subject's common ones. */
   readonly labels: readonly string[];
   /**
-   * One value, or a row with the label values in their order for each value. Undefined if unknown:
-   * the series is then absent, never 0.
+   * One value, or a row for each value with its label values in order. Undefined means unknown: the
+   * series is then absent, never 0.
    */
   readonly read: (subject: Subject) => number | undefined | readonly FamilyRow[];
 }
 
-/** What describes a family. */
+/** The description of a family. */
 type FamilyHead = Omit<Family<never>, 'read'>;
 
 /** A gauge, or a counter if the name ends in `_total`. */
@@ -36,7 +36,7 @@ export function familyHead(name: string, help: string, labels: readonly string[]
 
 const flag = (value: boolean): number => (value ? 1 : 0);
 
-/** For each state, the rows in which that state alone is 1. */
+/** For each state, the rows in which only that state is 1. */
 const STATE_ROWS = new Map<ServerState, readonly FamilyRow[]>(
   SERVER_STATES.map((current) => [current, SERVER_STATES.map((state) => [[state], flag(state === current)])]),
 );
@@ -49,12 +49,10 @@ function stopRows(stops: StopCounts): readonly FamilyRow[] {
 
 const NO_STOP_ROWS = stopRows(NO_STOPS);
 
-/** The prefix of every family about a server. */
+/** The prefix of all server metrics. */
 export const SERVER_PREFIX = 'gameserver_';
 
-/**
- * A family for each of these fields, with a series for each thing of the subject that has a value.
- */
+/** A family for each of these fields. Each thing of the subject that has a value gets a series. */
 function fieldFamilies<Subject, Name extends string>(
   prefix: string,
   fields: Readonly<Record<Name, string>>,
@@ -73,7 +71,7 @@ function fieldFamilies<Subject, Name extends string>(
   return (Object.keys(fields) as Name[]).map(fieldFamily);
 }
 
-/** The families with labels of their own, by the number whose family they precede. */
+/** The families with their own labels, by the field before whose family they are placed. */
 const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>> = {
   memory_usage_bytes: [
     {
@@ -106,12 +104,12 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
         'Why the server cannot be monitored, according to the panel; always 1, absent unless it is blocked.',
         ['reason'],
       ),
-      // A monitored server isn't blocked, whatever the server list shows. The same applies to a
-      // server whose panel or API key is the problem.
+      // A server that is monitored isn't blocked, whatever the server list contains. Neither is one
+      // whose panel or API key is the problem.
       read: ({ blocked }) => (blocked === undefined ? undefined : [[[blocked], 1]]),
     },
   ],
-  // The name of a schedule isn't unique, so its number is a label as well.
+  // The name of a schedule isn't unique, so its number is also a label.
   schedules_last_read_timestamp_seconds: fieldFamilies(
     'schedule_',
     SCHEDULE_FIELDS,
@@ -120,25 +118,22 @@ const LABELED: Readonly<Partial<Record<FieldName, readonly Family<Snapshot>[]>>>
   ),
 };
 
-/** Every family that is about a server, in the order in which they are exposed. */
+/** All server families, in the order of the exposition. */
 export const SERVER_FAMILIES: readonly Family<Snapshot>[] = FIELD_ENTRIES.flatMap(([name, { help }]) =>
   (LABELED[name] ?? []).concat(help === undefined ? [] : numberFamily(name, help)),
 );
 
-/** A family with one value per server: a number of the snapshot, under its own name. */
+/** A family with one value per server: the snapshot's number of the same name. */
 function numberFamily(name: FieldName, help: string): Family<Snapshot> {
   return { ...familyHead(`${SERVER_PREFIX}${name}`, help), read: (snapshot) => snapshot[name] };
 }
 
-/**
- * What the metrics show of a panel at one instant: each problem once, and what is known of its
- * nodes.
- */
+/** A panel at one instant as the metrics show it: each problem once, and the state of its nodes. */
 export type PanelView = ReturnType<typeof viewPanel>;
 
 /**
- * A node as it is shown: while its panel is down, its problem is unknown, and `up` too unless the
- * node works.
+ * A node as the metrics show it. While its panel is down, its problem is unknown, and so is `up`
+ * unless the node works.
  */
 type NodeView = Omit<NodeReading, 'up'> & Partial<Pick<NodeReading, 'up'>>;
 
@@ -149,8 +144,8 @@ function viewNode(node: NodeReading, isPanelUp: boolean): NodeView {
 }
 
 /**
- * The view of a panel at the monotonic instant `now`; looks at each of its servers once, to
- * determine the state of the nodes. Without the clock, it shows no times.
+ * The view of a panel at the monotonic instant `now`. It reads each of the panel's servers once, to
+ * determine the state of the nodes. Without the clock, it contains no times.
  */
 export function viewPanel(panel: PanelReading, now: number, clock?: Pick<Clock, 'toUnixMs'>) {
   const { name, up, problems } = panel;
@@ -167,7 +162,7 @@ export function viewPanel(panel: PanelReading, now: number, clock?: Pick<Clock, 
   };
 }
 
-/** Every family that is about a panel or its nodes; `panel` is the only label they all share. */
+/** All families about a panel or its nodes. They share only the label `panel`. */
 export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
   {
     ...familyHead('gameserver_panel_up', "Whether the panel's API responds and accepts the API key."),
@@ -241,8 +236,7 @@ export const PANEL_FAMILIES: readonly Family<PanelView>[] = [
         [...(lost ?? [])].map(([cause, servers]) => [[name, cause], servers] as const),
       ),
   },
-  // What the panel's application API reports for each node; absent unless the configuration has
-  // `nodes`.
+  // The nodes' data from the panel's application API, if the configuration has `nodes`.
   ...fieldFamilies('node_', NODE_FIELDS, ['node'], ({ capacities }: PanelView) =>
     capacities.map((node) => [[node.name], node]),
   ),

@@ -1,17 +1,14 @@
-// The gauge of the files that the process holds open.
+// The gauge of the process's open files.
 
 import { readdir } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 
 const NAME = 'process_open_fds';
 
-/** The folder in which Linux lists open files; other systems have no such gauge. */
+/** The folder in which Linux lists open files. Other systems have no such gauge. */
 const FOLDER = '/proc/self/fd';
 
-/**
- * Replaces prom-client's gauge, which keeps the event loop waiting for the system: 20 ms for 10,000
- * sockets.
- */
+/** Replaces prom-client's gauge, which blocks the event loop for 20 ms with 10,000 sockets. */
 export function collectOpenFiles(registry: Registry): void {
   if (registry.getSingleMetric(NAME) === undefined) return;
   registry.removeSingleMetric(NAME);
@@ -21,7 +18,7 @@ export function collectOpenFiles(registry: Registry): void {
     registers: [registry],
     async collect() {
       const files = await readdir(FOLDER).catch(() => undefined);
-      // Reading the folder opens one file itself, which isn't counted.
+      // Reading the folder opens a file itself, which isn't counted.
       if (files !== undefined) gauge.set(files.length - 1);
     },
   });

@@ -7,7 +7,7 @@ import { EVENT_LOOP, type Walk, type WalkKind } from './event-loop-slices.ts';
 /** The content encoding of a response body. */
 export type Encoding = 'identity' | 'gzip';
 
-/** A complete response body as bytes; several responses may send the same one. */
+/** A complete response body as bytes, which several responses may send. */
 export interface RenderedBody {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
@@ -16,23 +16,27 @@ export interface RenderedBody {
 /** Renders a whole body. */
 export type Render = (encoding: Encoding) => Promise<RenderedBody>;
 
-/** Text in blocks, each a bounded piece of work; a block may be empty. */
+/** Text in blocks. Each is a bounded piece of work and may be empty. */
 export type Blocks = Iterable<string | Promise<string>>;
 
 /**
- * Exposition text and JSON are so repetitive that higher levels save a few percent for three times
- * the CPU time.
+ * Higher levels save a few percent for three times the CPU time, because exposition text and JSON
+ * are so repetitive.
  */
 const GZIP_LEVEL = 3;
 
-/** Size of the compressor's buffers: a few large ones cost less than many of the default 16 KiB. */
+/**
+ * Size of the compressor's buffers: a few large ones cost less than many with the default of 16
+ * KiB.
+ */
 const GZIP_CHUNK_BYTES = 128 * 1024;
 
 /**
- * Renders text as a body, in slices of a few milliseconds, so that a large fleet delays no socket.
+ * Renders text as a body in slices of a few milliseconds, so that a large fleet delays no socket.
  */
 export async function renderBody(blocks: Blocks, encoding: Encoding, kind: WalkKind): Promise<RenderedBody> {
-  // Until the last piece is compressed: a scrape's response waits for the turns of the loop.
+  // The walk lasts until the last piece is compressed, because a scrape's response waits for turns
+  // of the loop.
   const walk = EVENT_LOOP.begin(kind);
   try {
     const pieces = encodeChunks(blocks, walk);
@@ -44,14 +48,14 @@ export async function renderBody(blocks: Blocks, encoding: Encoding, kind: WalkK
 }
 
 /**
- * Compresses each piece off the event loop while the next one is rendered, so that only two are
+ * Compresses each piece outside the event loop while the next one is rendered, so that only two are
  * uncompressed at a time.
  */
 async function compress(pieces: AsyncIterable<Buffer>): Promise<readonly Uint8Array[]> {
   const gzip = createGzip({ level: GZIP_LEVEL, chunkSize: GZIP_CHUNK_BYTES });
   const consume = promisify<Uint8Array, void>((piece, done) => gzip.write(piece, done));
   const compressed = gzip.toArray();
-  // Prevents an unhandled rejection when a body is abandoned; the caller still gets the error.
+  // Prevents an unhandled rejection if a body is abandoned. The caller still gets the error.
   compressed.catch(() => {});
   let consumed = Promise.resolve();
   try {
@@ -74,19 +78,19 @@ async function copy(pieces: AsyncIterable<Buffer>): Promise<readonly Uint8Array[
 }
 
 /**
- * Size of each buffer for encoded text. After each piece, the next waits for a turn of the event
- * loop: in pieces of 256 KiB, the slowest scrape of 2,000 servers took 3.4 to 4.5 times as long
- * while sockets reconnected as in calm.
+ * Size of each buffer for encoded text. Before the next piece, rendering waits for a turn of the
+ * event loop. With 256 KiB, the slowest scrape of 2,000 servers took 3.4 to 4.5 times as long while
+ * sockets reconnected as in calm.
  */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** A UTF-16 code unit takes at most this many bytes in UTF-8. */
+/** The maximum number of UTF-8 bytes for a UTF-16 code unit. */
 const MAX_UTF8_BYTES = 3;
 
 /**
  * Encodes blocks of text as UTF-8, in pieces of bounded size. All pieces share two buffers, so each
- * is valid only until the next but one is requested; otherwise every scrape of a large fleet would
- * leave tens of megabytes to the garbage collector.
+ * is valid only until the second next is requested. Otherwise, every scrape of a large fleet would
+ * leave tens of megabytes of garbage.
  */
 export async function* encodeChunks(
   blocks: Blocks,

@@ -11,7 +11,10 @@ interface ScraperOptions {
   readonly fleet: FleetReading;
   readonly self: Pick<SelfMetrics, 'metrics'>;
   readonly clock: Clock;
-  /** The prefix of another exporter's families, if they are added. Called at every render. */
+  /**
+   * Returns the prefix of another exporter's families if they are included. Called for every
+   * rendering.
+   */
   readonly compatibility?: () => string | undefined;
 }
 
@@ -25,7 +28,7 @@ export class Scraper {
     this.#shared = new SharedBodies(options.clock, SCRAPES);
   }
 
-  /** The current exposition, or one whose render began at most 50 ms ago. */
+  /** A new exposition, or one whose rendering began at most 50 ms ago. */
   scrape(encoding: Encoding): Promise<RenderedBody> {
     return this.#shared.get(encoding, () => renderBody(this.#blocks(), encoding, 'scrape'));
   }

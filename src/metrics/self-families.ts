@@ -4,31 +4,31 @@ import type { FleetReading, PanelReading } from '../domain/reading.ts';
 import { type Family, familyHead } from './families.ts';
 import type { ServerCounts } from './server-counts.ts';
 
-/** The prefix of every metric about the exporter. */
+/** The prefix of all metrics about the exporter. */
 export const SELF_PREFIX = 'gameserver_exporter_';
 
-/** What the exporter knows of itself. */
+/** The exporter's facts about itself. */
 export interface SelfFacts {
   readonly version: string;
-  /** The commit that the program was built from, or `unknown`. */
+  /** The commit from which the program was built, or `unknown`. */
   readonly revision: string;
   /** The index of this exporter's shard and the number of shards; absent without sharding. */
   readonly shard?: { readonly index: number; readonly total: number };
-  /** The address at which people open the status page; no metric if absent. */
+  /** The address of the status page in a browser; without it, there is no metric. */
   readonly externalUrl?: string | undefined;
-  /** Read at every scrape only. */
+  /** Read only at a scrape. */
   readonly fleet: FleetReading;
-  /** The address of a panel without secrets; undefined if the panel is no longer configured. */
+  /** The address of a panel, without secrets; undefined if the panel is no longer configured. */
   readonly panelUrl?: (panel: string) => string | undefined;
   /**
-   * The open file limit that a socket to every server requires, and that of the process, infinite
-   * if unknown; no metrics if absent.
+   * The open file limit with which every server gets a socket, and the limit of the process,
+   * infinite if unknown. Without it, there are no metrics.
    */
   readonly descriptors?: () => { readonly required: number; readonly allowed: number };
 }
 
 /**
- * When the configuration was last loaded, and when loading it first failed since, in Unix
+ * When the configuration was last loaded, and when loading first failed after that, in Unix
  * milliseconds.
  */
 export interface Reload {
@@ -36,7 +36,7 @@ export interface Reload {
   readonly failingSinceMs: number | undefined;
 }
 
-/** What one scrape shows of the exporter itself. */
+/** The exporter's facts about itself at one scrape. */
 interface SelfView extends SelfFacts {
   readonly counts: ServerCounts;
   readonly reload: Reload | undefined;
@@ -146,10 +146,7 @@ function panelGauge(
   return { ...familyHead(SELF_PREFIX + name, help, ['panel']), read };
 }
 
-/**
- * Gauges of each panel: the state of its API budget and server list, and what the configuration
- * requires of the panel.
- */
+/** Gauges of each panel: its API budget, its server list and its needs. */
 export const PANEL_GAUGES: readonly Family<PanelReading>[] = [
   panelGauge(
     'api_budget_used_calls_per_minute',

@@ -1,4 +1,4 @@
-// Counts what happens in the exporter, for its metrics about itself.
+// Counts the exporter's events, for its metrics about itself.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type LabelValues, Registry } from 'prom-client';
 import type { PanelReading } from '../domain/reading.ts';
@@ -16,8 +16,7 @@ import { PANEL_GAUGES, type Reload, SELF_GAUGES, SELF_PREFIX, type SelfFacts } f
 import { countServers, type ServerCounts } from './server-counts.ts';
 
 /**
- * Events that a panel's daemon is known to send: first those of its protocol, then those seen in
- * the field.
+ * The known events of a panel's daemon: first those in its protocol, then those seen in the field.
  */
 export const KNOWN_EVENTS: readonly string[] = [
   'auth success',
@@ -45,16 +44,15 @@ export const KNOWN_EVENTS: readonly string[] = [
 const OTHER = 'other';
 
 /**
- * An HTTP status, or one of the exporter's own codes for a failure; the text of an error doesn't
- * match either.
+ * An HTTP status or one of the exporter's own failure codes. The text of an error doesn't match.
  */
 const STATUS = /^(?:[1-5]\d\d|[a-z][a-z_]{0,31})$/;
 
 /** The counters of one panel. */
 interface PanelCounts {
   /**
-   * As plain numbers: a fleet sends ten thousand messages a second, and only a scrape needs them in
-   * another form.
+   * Plain numbers, because a fleet sends 10,000 messages a second, and only a scrape needs another
+   * form.
    */
   readonly messages: ReadonlyMap<string, { n: number }>;
   rateLimited: number;
@@ -62,8 +60,8 @@ interface PanelCounts {
 }
 
 /**
- * Gauges of prom-client that look at every socket in one turn of the event loop: 20 ms for 10,000.
- * The names of the totals are reserved for counters, so promtool rejects them anyway.
+ * Gauges of prom-client that read every socket in one turn of the event loop: 20 ms for 10,000.
+ * promtool would reject the totals anyway, because their names are reserved for counters.
  */
 const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((what) => [
   `nodejs_active_${what}`,
@@ -134,26 +132,23 @@ export class SelfMetrics {
     collectOpenFiles(this.#registry);
   }
 
-  /** Counts what happens to one panel's collection; returns the same object for the same name. */
+  /** Counts the events of one panel's collection. Returns the same object for the same name. */
   telemetry(panel: string): Required<PanelTelemetry> {
     return this.#panelCounts(panel).telemetry;
   }
 
-  /** The number of this panel's API calls that were rejected with 429 since the start. */
+  /** The number of this panel's API calls with the status 429 since the start. */
   rateLimited(panel: string): number {
     return this.#panels.get(panel)?.rateLimited ?? 0;
   }
 
-  /** Counts an exception of the exporter's own code, at this Unix time in milliseconds. */
+  /** Counts an exception of the exporter's own code. The time is in Unix milliseconds. */
   internalError(unixMs: number): void {
     this.#internalErrors.inc();
     this.#internalErrorAtMs = unixMs;
   }
 
-  /**
-   * Records that the configuration was loaded, or failed to load, at this Unix time in
-   * milliseconds.
-   */
+  /** Records an attempt to load the configuration. The time is in Unix milliseconds. */
   configLoaded(successful: boolean, unixMs: number): void {
     const { successAtMs, failingSinceMs = unixMs } = this.#reload ?? {};
     this.#reload = successful
@@ -161,7 +156,7 @@ export class SelfMetrics {
       : { successAtMs, failingSinceMs };
   }
 
-  /** The families of the exporter itself, beside those of prom-client. */
+  /** The families of the exporter itself, without those of prom-client. */
   get families() {
     return this.#registry.getMetricsAsArray().filter(({ name }) => name.startsWith(SELF_PREFIX));
   }
@@ -213,8 +208,8 @@ export class SelfMetrics {
   }
 
   /**
-   * Drops the counts of all other panels at every scrape, because sessions of a panel that was
-   * removed may still be ending.
+   * Drops the counts of all other panels. It runs at every scrape, because sessions of a removed
+   * panel may still be ending.
    */
   async #dropOthers(panels: ReadonlySet<string>): Promise<void> {
     const isOther = (panel: unknown) => !panels.has(String(panel));
@@ -227,7 +222,7 @@ export class SelfMetrics {
     for (const panel of this.#panels.keys()) if (isOther(panel)) this.#panels.delete(panel);
   }
 
-  /** The counts of a panel, which are 0 from the first scrape. */
+  /** The counts of a panel, which begin with 0 at the first scrape. */
   #panelCounts(panel: string): PanelCounts {
     const known = this.#panels.get(panel);
     if (known !== undefined) return known;
@@ -265,7 +260,7 @@ export class SelfMetrics {
   }
 }
 
-/** Sets a gauge to the values that were read; a missing value is absent. */
+/** Sets a gauge to the values read. An undefined value has no series. */
 function show(gauge: Gauge, { labels }: Family<never>, value: ReturnType<Family<never>['read']>): void {
   gauge.reset();
   if (value === undefined) gauge.remove();

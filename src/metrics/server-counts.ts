@@ -4,13 +4,15 @@ import type { FleetReading } from '../domain/reading.ts';
 import { CONDITIONS, SOCKET_STATES } from '../domain/snapshot.ts';
 import type { Walk } from './event-loop-slices.ts';
 
-/** Numbers of servers by panel and by state or condition, 0 for one without servers. */
+/** The number of servers by panel and by state or condition; 0 if there are none. */
 type CountsByPanel = ReadonlyMap<string, Map<string, number>>;
 
 export interface ServerCounts {
-  /** By the state of their sockets. Servers without one are counted by condition only. */
+  /**
+   * Servers by the state of their sockets. Those without a socket are counted only by condition.
+   */
   readonly sockets: CountsByPanel;
-  /** By how they are being monitored. */
+  /** Servers by how they are being monitored. */
   readonly conditions: CountsByPanel;
 }
 
@@ -19,7 +21,7 @@ const OPEN_STATES = SOCKET_STATES.filter((state) => state !== 'none');
 /** Servers per step of the walk. */
 const STEP = 100;
 
-/** Counts the servers of all panels, in the slices of the walk. */
+/** Counts the servers of all panels, in slices. */
 export async function countServers(fleet: FleetReading, walk: Pick<Walk, 'pause'>): Promise<ServerCounts> {
   const panels = fleet.panels().map(({ name }) => name);
   const none = (states: readonly string[]): CountsByPanel =>

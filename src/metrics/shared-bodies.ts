@@ -1,27 +1,27 @@
-// Bodies of responses that several requests share.
+// Shares rendered bodies among several requests.
 
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { RenderedBody } from './rendered-body.ts';
 
-/** How renders are shared. */
+/** When a rendering may be shared. */
 export interface Sharing {
   /**
-   * A render is shared with requests that arrive within this many milliseconds of its start. Later
-   * requests get the next one.
+   * A rendering is shared with requests that arrive within this many milliseconds of its start.
+   * Later requests get the next one.
    */
   readonly sharedForMs: number;
-  /** Whether that includes requests that arrive after its end. */
+  /** Whether requests may also share it after its end. */
   readonly isKept: boolean;
 }
 
 /**
- * A scrape must show a state that changed 100 ms ago, and with 10,000 servers a render takes longer
- * than that. A finished render isn't shared, so that a scrape shows everything that happened before
- * it.
+ * A scrape must show a state that changed 100 ms ago, and with 10,000 servers a rendering takes
+ * longer than that. A finished rendering isn't shared, so that a scrape shows everything that
+ * happened before it.
  */
 export const SCRAPES: Sharing = { sharedForMs: 50, isKept: false };
 
-/** Views for people are rendered at most once a second, however many people look at them. */
+/** Views for people are rendered at most once a second, regardless of the number of viewers. */
 export const VIEWS: Sharing = { sharedForMs: 1_000, isKept: true };
 
 interface SharedRender {
@@ -30,11 +30,11 @@ interface SharedRender {
   readonly body: Promise<RenderedBody>;
 }
 
-/** Bodies that are rendered on request, one at a time; those with the same key are shared. */
+/** Renders bodies on request, one at a time. Requests with the same key share a body. */
 export class SharedBodies {
   readonly #clock: Pick<Clock, 'now' | 'schedule'>;
   readonly #sharing: Sharing;
-  /** The latest render of each key, for as long as it may be shared. */
+  /** The latest rendering for each key, as long as it may be shared. */
   readonly #latest = new Map<string, SharedRender>();
   readonly #ends = new Set<Cancel>();
   #last: Promise<unknown> = Promise.resolve();
@@ -64,7 +64,7 @@ export class SharedBodies {
     return body;
   }
 
-  /** Drops all bodies, and keeps none that is still rendered. */
+  /** Drops all bodies, including those that are still being rendered. */
   stop(): void {
     this.#isStopped = true;
     for (const cancel of this.#ends) cancel();

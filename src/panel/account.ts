@@ -1,4 +1,4 @@
-/** An account of a panel, whose calls all panels with the same address and key share. */
+/** An account of a panel. All panels with the same address and key share its calls. */
 import type { Cancel, Clock } from '../domain/time.ts';
 import { ForeignCalls } from './foreign-calls.ts';
 import { type LimitChanged, type PinnedRate, RateLimit } from './scheduler/rate-limit.ts';
@@ -10,13 +10,13 @@ export class Account {
 
   constructor(clock: Clock, rate: PinnedRate = {}) {
     this.limit = new RateLimit(clock, rate, (server) => {
-      // Copied: a watcher that this change adds must not be called for it.
+      // A copy, because a watcher that this change adds must not be called for it.
       const watchers = [...this.#watchers];
       for (const changed of watchers) changed(server);
     });
   }
 
-  /** Tracks the calls that other clients make; `share` is this shard's part of the limit. */
+  /** Tracks the calls of other clients. `share` is this shard's part of the limit. */
   foreign(share = 1): ForeignCalls {
     this.#foreign ??= new ForeignCalls(() => this.limit.limitPerMinute * (1 / share - 1));
     return this.#foreign;

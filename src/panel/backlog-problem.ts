@@ -1,13 +1,14 @@
-/** A backlog of calls, as a problem of a panel that works. */
+/** The problem of a panel with a backlog of calls. */
 import type { ProblemReading } from '../domain/reading.ts';
 import { toOneDecimal } from '../text/sentences.ts';
 import type { Backlog } from './scheduler/shortage.ts';
 
-/** A backlog of calls is a problem only after this long: a cold start isn't one. */
+/** A backlog of calls becomes a problem only after this long, because a cold start has one, too. */
 const BACKLOG_MS = 90_000;
 
 /**
- * The problem if more calls than the rate allows in a minute have waited for 90 s; else undefined.
+ * The problem if more calls than the rate allows in a minute have waited for 90 s; otherwise
+ * undefined.
  */
 export function backlogProblem(
   backlog: Backlog | undefined,

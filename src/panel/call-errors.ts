@@ -1,4 +1,4 @@
-/** The error for a call that failed: refused, unreadable, or without a response. */
+/** Errors of calls: rejected, unreadable, or without a response. */
 import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/foreign-responses.ts';
 import {
   messageWithCode,
@@ -18,21 +18,21 @@ import { rateFacts, retryAfterMs } from './rate-headers.ts';
 import { isMarkup, MAX_QUOTED_LENGTH, NotJsonError, PHP_MESSAGE } from './response-body.ts';
 import type { ShapeError } from './responses.ts';
 
-/** A response other than success, with the facts that explain it. */
+/** An unsuccessful response, with the facts that explain it. */
 export interface HttpRefusal extends Omit<Reply, 'contentEncoding'> {
   readonly endpoint: ApiEndpoint;
-  /** The dialect in which the response is read. */
+  /** The dialect that reads the response. */
   readonly dialect: Pick<Dialect, 'refusals' | 'rate' | 'permissions'>;
   /** Method and path, such as `GET /api/client`. */
   readonly request: string;
-  /** Never shown: its prefix identifies an application key. */
+  /** Never shown. Its prefix identifies an application key. */
   readonly apiKey: string;
   /** The panel's address. */
   readonly url: string;
   readonly nowUnixMs: number;
 }
 
-/** The error for a response other than success. */
+/** The error for an unsuccessful response. */
 export function refusalError(refusal: HttpRefusal): PanelError {
   const { request, status, rate, location, dialect } = refusal;
   const body = dialect.refusals.read(refusal.text, refusal.contentType);
@@ -80,13 +80,13 @@ function isToHttps({ url, location = '' }: Pick<HttpRefusal, 'url' | 'location'>
   return from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname;
 }
 
-/** The redirect's address without its query, which may contain secrets. */
+/** The address of the redirect without its query, which may contain secrets. */
 function redirectTarget(location: string | undefined): string {
   const address = printable(location?.split(/[?#]/, 1)[0] ?? '');
   return address === '' ? 'no address' : address;
 }
 
-/** The error for a response with a success status that can't be used. */
+/** The error for a successful response that is unusable. */
 export function unreadableError(
   request: string,
   { status, text, contentType, isChallenge }: Reply,
@@ -94,7 +94,7 @@ export function unreadableError(
   { refusals }: Pick<Dialect, 'refusals'>,
 ): PanelError {
   const isPage = isMarkup(text) || PHP_MESSAGE.test(text);
-  // The text of any other body isn't quoted: it may be a token.
+  // Any other body isn't quoted, because it may be a token.
   const isObject = text.length <= MAX_QUOTED_LENGTH && /^\s*\{/.test(text);
   const isQuoted = isPage || (!(problem instanceof NotJsonError) && isObject);
   const body = isQuoted ? refusals.read(text, contentType) : undefined;
@@ -105,13 +105,13 @@ export function unreadableError(
 }
 
 /**
- * The cause of a timeout. A call for resources waits for the node, so usually the node is silent.
+ * The cause of a timeout. A call for resources waits for the node, so usually the node caused it.
  */
 function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
   return cause === 'timeout' && endpoint === 'resources' ? 'node_silent' : cause;
 }
 
-/** Where a call went, for error messages. */
+/** The destination of a call, for error messages. */
 export interface Destination extends PanelWay {
   readonly endpoint: ApiEndpoint;
   readonly request: string;
@@ -134,7 +134,7 @@ export function transportError(destination: Destination, error: unknown): PanelE
         ? `no response from ${host} within ${timeoutMs / 1_000} s`
         : `no response from ${host}: ${named}`;
     if (kind === 'protocol') return `the response from ${host} can't be read: ${named}`;
-    // It may have been open for long, and part of the response may have arrived.
+    // The connection may be old, and part of the response may have arrived.
     if (kind === 'cut') return `the connection to ${host} was closed (${code})`;
     if (kind === 'refused') return named;
     return `${kind.startsWith('tls') ? 'TLS with' : 'connecting to'} ${host} failed: ${named}`;

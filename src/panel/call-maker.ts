@@ -1,4 +1,4 @@
-/** Makes one panel's calls, and reports their outcomes to its health. */
+/** Makes one panel's calls, and reports their outcomes to the panel's health. */
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
@@ -16,11 +16,11 @@ export interface CallMakerOptions {
   readonly clock: Clock;
   readonly api: Pick<PanelApi, 'get'>;
   readonly rate: Pick<PanelRate, 'learnFrom'>;
-  /** A call ended. */
+  /** Called when a call ended. */
   readonly ended: (end: CallEnded, call: Call) => void;
 }
 
-/** The timeout of a canary, for a panel that hangs. */
+/** The timeout of a canary, in case the panel hangs. */
 const CANARY_MS = 10_000;
 
 export class CallMaker {
@@ -32,7 +32,7 @@ export class CallMaker {
     this.#options = options;
   }
 
-  /** The key or the connection changed: the outcomes of calls in flight are ignored. */
+  /** Ignores the outcomes of calls in flight after the key or the connection changed. */
   beginAgain(): void {
     this.#beginnings += 1;
   }
@@ -58,7 +58,7 @@ export class CallMaker {
       ended(problemIn(path, value), true);
       return value;
     } catch (error) {
-      // The outcome of a call that is no longer needed is no evidence.
+      // The outcome of a canceled call is no evidence.
       if (signal.aborted && !(error instanceof PanelError)) throw error;
       ended(toProblem(error), error instanceof PanelError && error.fromPanel);
       throw error;
@@ -71,7 +71,7 @@ function tooLate(path: Path): PanelError {
   return new PanelError({ cause: 'timeout', detail });
 }
 
-/** Only a response to `/resources` can prove that the node has no data. */
+/** Only a response to `/resources` can show that the node has no data. */
 function problemIn(path: Path, value: unknown): Problem | undefined {
   if (path !== 'resources') return undefined;
   const { sample, suspended } = value as Resources;

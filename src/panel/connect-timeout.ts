@@ -1,11 +1,12 @@
-/** The timeout of each attempt to connect, by the clock. */
+/** The timeout of each connection attempt, measured with the clock. */
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { CodedError } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
 
 /**
- * Limits each attempt to connect by the clock: undici's own timeout would use the machine's time.
+ * Limits the time of each connection attempt. undici's own timeout wouldn't use the program's
+ * clock.
  */
 export function inTime(
   connect: buildConnector.connector,
@@ -16,7 +17,7 @@ export function inTime(
     const scope = new AbortController();
     const cancel = clock.schedule(timeoutMs, () => {
       const late = new CodedError('ETIMEDOUT', `not connected within ${timeoutMs / 1_000} s`);
-      // A tunnel ends by its signal, a direct connection by its socket.
+      // The signal ends a tunnel, and the socket a direct connection.
       scope.abort(late);
       if (attempt instanceof Socket) attempt.destroy();
       callback(late, null);

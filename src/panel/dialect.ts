@@ -1,4 +1,4 @@
-/** The interface of a dialect: what differs between families of panels. */
+/** The interface of a dialect, with the differences between families of panels. */
 import type { CauseCode } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { DialectFacts } from './dialects/facts.ts';
@@ -9,40 +9,38 @@ import type { SocketCodec } from './socket-codec.ts';
 /** A family of panels with the same API. */
 export interface Dialect extends DialectFacts {
   readonly requests: Requests;
-  /** The request for the resources of all of a node's servers, by UUID, if the panel has one. */
+  /** The request for the resources of all of a node's servers by UUID, if the panel supports it. */
   readonly resourcesOfNode?: (nodeId: string) => PanelRequest<ReadonlyMap<string, Resources>>;
   readonly socket: SocketCodec;
   readonly refusals: Refusals;
   readonly rate: RateForm;
   readonly permissions: Readonly<Partial<Record<ApiEndpoint, string>>>;
-  /** The dialect that it extends: a response in that one doesn't rule this one out. */
+  /** The dialect that this one extends. A response in that dialect may also be one in this. */
   readonly extends?: Dialect;
-  /** Is the response in a form that only this dialect has? */
+  /** Does the response have a form that only this dialect has? */
   readonly recognizes: (answer: PanelAnswerText) => boolean;
 }
 
-/** A response of a panel whose dialect isn't certain. */
+/** A response of a panel whose dialect isn't known for certain. */
 export interface PanelAnswerText {
   readonly status: number;
   /** The parsed body; undefined if it isn't JSON. */
   readonly body: unknown;
 }
 
-/** How a panel limits the calls of its API. */
+/** How a panel limits API calls. */
 export interface RateForm {
-  /** Whose calls are counted together. */
+  /** Which calls are counted together. */
   readonly scope: 'account' | 'address';
-  /**
-   * The period, in milliseconds, for which a response's header gives the number of allowed calls.
-   */
+  /** The period for which a response header gives the number of allowed calls, in milliseconds. */
   readonly windowMs: number;
   /**
-   * When no call may be made, for panels that restart their count only if the end of a window has
-   * no calls.
+   * A time without calls, for panels that restart their count only after a window whose end had no
+   * calls.
    */
   readonly quiet?: Quiet;
   /**
-   * The limit of an unchanged installation, in calls per minute, for panels that report theirs
+   * The limit of an unmodified installation in calls per minute, for panels that report theirs
    * late.
    */
   readonly defaultPerMinute?: number;
@@ -51,19 +49,19 @@ export interface RateForm {
 /** A time without calls, in milliseconds after the first call of a window. */
 export interface Quiet {
   readonly fromMs: number;
-  /** The next call begins another window. */
+  /** When the next call begins another window. */
   readonly untilMs: number;
 }
 
-/** How refused calls are read. */
+/** Reads the responses of rejected calls. */
 export interface Refusals {
-  /** Reads the body in any form seen in the field. Never throws. */
+  /** Reads the body in every form that was seen in the field. Never throws. */
   readonly read: (text: string, contentType: string) => ErrorBody;
-  /** Why the panel refused a call, in a response of its own form. */
+  /** Why the panel rejected a call, from a response in its own form. */
   readonly cause: (refusal: PanelRefusal) => CauseCode;
 }
 
-/** The form of the body of a refused call, and its message as plain text if it has one. */
+/** The form of a rejected call's body, and its message as plain text if there is one. */
 export interface ErrorBody {
   /**
    * `envelope` is the panel's `errors` list, `message` its flat object. `foreign` is everything
@@ -72,15 +70,15 @@ export interface ErrorBody {
   readonly form: 'envelope' | 'message' | 'foreign';
   /** The class of the panel's error. */
   readonly code?: string;
-  /** The panel passes on the response of the server's node, or reports that there was none. */
+  /** Whether the panel passes on the response of the server's node, or reports the lack of one. */
   readonly fromNode?: { readonly status?: number };
   readonly detail?: string;
 }
 
-/** A refused call, with the facts in its response. */
+/** The response to a rejected call. */
 export interface PanelRefusal extends ErrorBody {
   readonly endpoint: ApiEndpoint;
   readonly status: number;
-  /** Whether the API key's prefix is that of the application API. */
+  /** Whether the API key has the prefix of an application key. */
   readonly isApplicationKey: boolean;
 }

@@ -25,8 +25,8 @@ export type WebConfigResult = { readonly files: readonly string[] } & (
 );
 
 /**
- * Reads a web configuration and the files that it refers to, whose relative paths are resolved
- * against its directory. Invalid input is returned as issues.
+ * Reads a web configuration and its files. Relative paths start from its directory. Invalid input
+ * is returned as issues.
  */
 export async function loadWebConfig(file: string, env: Environment): Promise<WebConfigResult> {
   const advice = 'correct --web.config.file';
@@ -50,8 +50,8 @@ export async function loadWebConfig(file: string, env: Environment): Promise<Web
 }
 
 /**
- * Parses the text of a web configuration; `file` is its name in the issues, and `read` reads the
- * files that it refers to, if any.
+ * Parses the text of a web configuration. `file` is its name in the issues, and `read` reads the
+ * files that it names.
  */
 export async function parseWebConfig(text: string, file: string, env: Environment, read?: ReadFile) {
   const { document, settings, issues, toIssue } = await checkSettings(text, env, {
@@ -65,10 +65,7 @@ export async function parseWebConfig(text: string, file: string, env: Environmen
   return { document, settings, issues, warnings: warnings.map(toIssue) };
 }
 
-/**
- * Node's default list without static RSA, with which a key stolen later would decrypt earlier
- * recordings.
- */
+/** Node's default list without static RSA, with which a stolen key decrypts earlier recordings. */
 export const CIPHER_LIST = `${DEFAULT_CIPHERS}:!kRSA`;
 
 /** The settings of a valid configuration. */
@@ -81,7 +78,7 @@ export function resolveWebConfig(shape: WebConfigShape): WebSettings {
     cert: tls.cert_file,
     key: tls.key_file,
     ca: tls.client_ca_file,
-    // Older versions are never used, because OpenSSL rejects their signatures.
+    // Node.js doesn't support older versions in practice, because OpenSSL rejects their signatures.
     minVersion: tls.min_version === 'TLS13' ? 'TLSv1.3' : 'TLSv1.2',
     maxVersion: tls.max_version === 'TLS12' ? 'TLSv1.2' : 'TLSv1.3',
     ciphers: CIPHER_LIST,

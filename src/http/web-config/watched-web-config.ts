@@ -20,8 +20,8 @@ interface WatchOptions {
 }
 
 /**
- * A web configuration that is reloaded when it or a file that it refers to changes. An invalid one
- * changes nothing, and is logged once.
+ * A web configuration that is reloaded when it or one of its files changes. An invalid one changes
+ * nothing, and is logged once.
  */
 export class WatchedWebConfig implements WebSettingsSource {
   current: WebSettings;
@@ -33,7 +33,7 @@ export class WatchedWebConfig implements WebSettingsSource {
   #read = '';
   #problem: string | undefined;
 
-  /** `loaded` is the file as read at the start. */
+  /** `loaded` is the file's content at the start. */
   constructor(options: WatchOptions, loaded: WebConfigResult & { readonly ok: true }) {
     this.#options = options;
     this.current = loaded.settings;
@@ -61,8 +61,8 @@ export class WatchedWebConfig implements WebSettingsSource {
   async #load(): Promise<void> {
     const { file, env, log } = this.#options;
     const loaded = await loadWebConfig(file, env);
-    // Files named by an invalid configuration are watched, too, because one of them may be what is
-    // missing.
+    // Files that an invalid configuration names are also watched, because a missing one may be the
+    // problem.
     this.#files = [...new Set([...loaded.files, ...(loaded.ok ? [] : this.#files)])];
     const known = this.#problem;
     this.#problem = loaded.ok ? lastingProblem(this.current, loaded.settings) : formatIssues(loaded.issues);
@@ -78,10 +78,11 @@ export class WatchedWebConfig implements WebSettingsSource {
   }
 }
 
-/** Why the new settings can't be applied while the server is running; undefined if they can. */
+/** Why the new settings require a restart; undefined if they don't. */
 function lastingProblem(before: WebSettings, after: WebSettings): string | undefined {
   const protection = ({ tls }: WebSettings) => tls && tls.clientCertificate === 'no';
-  // This includes a file that has just been emptied: an accident must not remove the protection.
+  // This applies even to a file that was just emptied, because that may be an accident that must
+  // not remove the protection.
   if (protection(before) !== protection(after)) {
     return 'turning TLS or client certificates on or off requires a restart';
   }
@@ -96,8 +97,8 @@ function isSame(a: WebSettings, b: WebSettings): boolean {
 }
 
 /**
- * The attributes that change when a file changes: symbolic links are followed, because Kubernetes
- * swaps them.
+ * The attributes that change with a file. Symbolic links are followed, because Kubernetes swaps
+ * them.
  */
 function fingerprint(file: string): Promise<string> {
   return stat(file).then(

@@ -9,8 +9,8 @@ const USERS: KeyPath = ['basic_auth_users'];
 const NOT_IGNORED = 'not supported, and ignoring it would be less secure';
 
 /**
- * Rejected settings of `tls_server_config`: ignoring one would allow what it excludes, or its value
- * belongs in a separate file.
+ * Rejected settings of `tls_server_config`. Ignoring them would allow what they exclude, or their
+ * value belongs in a file.
  */
 const REJECTED: Readonly<Record<string, string>> = {
   cert: 'not supported: name a file with the certificate in `cert_file`',
@@ -31,8 +31,7 @@ const NO_TYPE =
   'expected `client_auth_type` as well, such as RequireAndVerifyClientCert: without it, clients are not asked for a certificate';
 
 /**
- * Problems that concern several settings of a tree without blanks; ignores values that don't have
- * the expected shape.
+ * Problems between settings of a tree without blanks. Values of an unexpected shape are ignored.
  */
 export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   if (!isTreeMap(tree)) return [];
@@ -52,8 +51,8 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   for (const [key, message] of Object.entries(REJECTED)) if (key in tls) add([...TLS, key], message);
   const { client_auth_type: type = 'NoClientCert', client_ca_file: ca } = tls;
   if (ca !== undefined && type === 'NoClientCert') add([...TLS, 'client_ca_file'], NO_TYPE);
-  // Go would verify clients against the public CAs, and so admit anyone with a certificate for any
-  // web site.
+  // Go would verify clients against the public CAs, and therefore admit anyone with a certificate
+  // for any web site.
   if (ca === undefined && (type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert')) {
     const message = "expected `client_ca_file` as well, with the CA that signs your clients' certificates";
     add([...TLS, 'client_auth_type'], message, 'value');
@@ -64,7 +63,7 @@ export function checkWebRules(tree: Tree): readonly SettingProblem[] {
   return problems;
 }
 
-/** Settings that aren't applied as written, or that are less safe than their author may expect. */
+/** Settings that aren't applied as written, or that are less secure than expected. */
 export function findWarnings(shape: WebConfigShape): readonly SettingProblem[] {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users } = shape;
   const warnings: SettingProblem[] = [];

@@ -5,7 +5,7 @@ import { namedFile, oneOf, scalar, section } from '../../yaml/setting-types.ts';
 import { TLS_FILE } from '../../yaml/text-file.ts';
 import { isTreeMap, type Tree } from '../../yaml/tree.ts';
 
-/** Why OpenSSL rejects something; undefined if it doesn't. */
+/** Why OpenSSL rejects a use; undefined if it doesn't. */
 export function rejectionReason(use: () => unknown): string | undefined {
   try {
     use();
@@ -30,7 +30,7 @@ const keyFile = namedFile({
     rejectionReason(() => createPrivateKey(content)) && 'is not a private key in PEM without a passphrase',
 });
 
-/** A key of the format that has no effect; the rules contain the error or the warning. */
+/** A key of the format without an effect. The rules have its error or warning. */
 const unused = () => z.unknown().optional();
 
 const tls = section('a map of TLS settings', {
@@ -56,7 +56,7 @@ const tls = section('a map of TLS settings', {
   prefer_server_cipher_suites: unused(),
 });
 
-/** The bytes that Node.js allows in a header's value. */
+/** The characters that Node.js allows in a header's value. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const headerValue = () =>
   scalar("a header's value", {
@@ -73,12 +73,12 @@ const headers = section('a map of headers', {
 
 const http = section('a map with headers', { headers: headers.prefault({}), http2: unused() });
 
-/** Includes the cost, which is the logarithm of the number of rounds. */
+/** A bcrypt hash, which begins with its cost: the logarithm of the number of rounds. */
 const BCRYPT_HASH = /^\$2[aby]?\$(?:0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/;
 
 /**
- * A file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md there). The input
- * is a tree of strings.
+ * The schema of a file in the format of Prometheus' exporter-toolkit (docs/web-configuration.md
+ * there). Its input is a tree of strings.
  */
 export const webConfigSchema = section('a map with tls_server_config, basic_auth_users and others', {
   tls_server_config: tls.optional(),
@@ -96,14 +96,14 @@ export const webConfigSchema = section('a map with tls_server_config, basic_auth
   rate_limit: unused(),
 });
 
-/** The file with defaults filled in and every string parsed. */
+/** The file's settings, with defaults and parsed values. */
 export type WebConfigShape = z.output<typeof webConfigSchema>;
 
 const KEYS = new Set([webConfigSchema, tls, http, headers].flatMap(({ shape }) => Object.keys(shape)));
 
 /**
- * The tree without known keys that have no value, which the format treats as absent. Blank users
- * become no users.
+ * The tree without known keys that have no value, because the format treats them as absent. Blank
+ * `basic_auth_users` become an empty map.
  */
 export function withoutBlanks(tree: Tree): Tree {
   if (!isTreeMap(tree)) return tree;

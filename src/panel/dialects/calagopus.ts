@@ -1,6 +1,6 @@
 /**
- * Calagopus' dialect; facts from calagopus/panel and calagopus/wings, whose files the decoders
- * name.
+ * Calagopus' dialect. The facts are from calagopus/panel and calagopus/wings; the decoders name the
+ * files.
  */
 import type { Dialect } from '../dialect.ts';
 import type { Requested } from '../requests.ts';
@@ -19,7 +19,7 @@ import { CALAGOPUS_SOCKET } from './calagopus/socket-refusals.ts';
 import { CALAGOPUS_FACTS } from './facts.ts';
 import { pathPart } from './wire.ts';
 
-/** The most entries that the panel returns on one page (shared/src/models/mod.rs). */
+/** The panel's maximum page size (shared/src/models/mod.rs). */
 const PER_PAGE = 100;
 
 const SERVERS = '/api/client/servers';
@@ -27,15 +27,14 @@ const SERVERS = '/api/client/servers';
 const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
 
 /**
- * The limit of an unchanged installation: 360 calls in 30 s
- * (shared/src/settings/ratelimits.rs).
+ * The limit of an unmodified installation: 360 calls in 30 s (shared/src/settings/ratelimits.rs).
  */
 const RATE = { calls: 360, windowMs: 30_000 };
 
 /**
  * With Redis, a call in the last 2 s of a window extends the panel's count by another window
- * (shared/src/cache.rs). The panel's clock counts whole seconds, and a call takes time to arrive,
- * so no call is made from 26 s to 31 s after the first one of a window.
+ * (shared/src/cache.rs). Because the panel's clock counts whole seconds, and a call takes time to
+ * arrive, no call is made from 26 s to 31 s after the first one of a window.
  */
 const QUIET = { fromMs: 26_000, untilMs: 31_000 };
 
@@ -45,8 +44,8 @@ export const CALAGOPUS: Dialect = {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
     resources: (what) => ({ path: `${serverPath(what)}/resources`, decode: decodeResources }),
     /**
-     * For `admin-all`, odd pages list the account's own servers and even pages those of other
-     * users, because none of the panel's lists has both.
+     * For `admin-all`, odd pages list the account's own servers, and even pages list those of other
+     * users. No list of the panel contains both.
      */
     listing: ({ page = 1, perPage = 1, type }) => {
       const isAll = type === 'admin-all';
@@ -67,14 +66,12 @@ export const CALAGOPUS: Dialect = {
       path: `${serverPath(what)}/backups?page=${page}&per_page=${PER_PAGE}`,
       decode: (body) => decodeBackupsPage(body, PER_PAGE),
     }),
-    /**
-     * Only the first page: the number of schedules that an egg allows is far below its 100 entries.
-     */
+    /** Only the first page, because an egg allows far fewer schedules than its 100 entries. */
     schedules: (what) => ({
       path: `${serverPath(what)}/schedules?page=1&per_page=${PER_PAGE}`,
       decode: (body) => decodeSchedules(body, PER_PAGE),
     }),
-    /** Needs a key with the permission `nodes.read` of an administrator. */
+    /** Requires an administrator's key with the permission `nodes.read`. */
     nodes: ({ page = 1 }) => ({
       path: `/api/admin/nodes?page=${page}&per_page=${PER_PAGE}`,
       decode: (body) => decodeNodesPage(body, PER_PAGE),

@@ -1,20 +1,22 @@
-// Recognizes the console lines in which a daemon explains how a run ended.
+// Recognizes the console lines with which a daemon explains the end of a run.
 
 import type { DaemonNotice } from '../socket-codec.ts';
 
 /**
- * No sentence below is longer than this, including its prefix and colors, so longer lines are not
- * read at all.
+ * The maximum length of a line that is read: no sentence below is longer, including its prefix and
+ * colors.
  */
 const MAX_LINE_LENGTH = 512;
-/** Docker's exit code, which Wings prints as an unsigned 32-bit number. */
+/** The maximum exit code: Wings prints Docker's as an unsigned 32-bit number. */
 const MAX_EXIT_CODE = 0xff_ff_ff_ff;
 
 const ESCAPE = 0x1b;
 const BRACKET = 0x5b;
 
 const COLOR = String.raw`\u001b\[[\d;:]*m`;
-/** The name may hold anything, but no sentence holds the end of the prefix. */
+/**
+ * The name may contain anything except the end of the prefix, which no sentence contains either.
+ */
 const PREFIX = String.raw`^((?:${COLOR})*)\[([^\r\n]*) Daemon\]:((?:${COLOR})*) (?:${COLOR})*`;
 const LINE = new RegExp(String.raw`${PREFIX}([^\u001b\r\n]*)(?:${COLOR}|[\r\n])*$`);
 
@@ -25,7 +27,7 @@ const FIXED: ReadonlyMap<string, DaemonNotice> = new Map<string, DaemonNotice>([
   ['---------- Detected server process in a crashed state! ----------', { kind: 'crash detected' }],
   ['Out of memory: true', { kind: 'out of memory', killed: true }],
   ['Out of memory: false', { kind: 'out of memory', killed: false }],
-  // pterodactyl/wings 1.0.0 to 1.1.2, which had no other interval.
+  // pterodactyl/wings 1.0.0 to 1.1.2, where the interval was fixed.
   ['Aborting automatic reboot: last crash occurred less than 60 seconds ago.', { kind: 'restart aborted' }],
   // server/server.go (once state.go) of pterodactyl/wings (since 1.1.3) and pelican/wings: the
   // restart itself failed.
@@ -47,19 +49,18 @@ const RESTART_ABORTED =
   /^Aborting automatic restart, last crash occurred less than [1-9]\d{0,9} seconds ago\.$/;
 
 /**
- * The daemon's notice about the end of a run in a console line: exactly one of its sentences, after
- * `[<app_name> Daemon]:`. The colors differ between daemons: server/console.go of Wings,
+ * The daemon's notice about the end of a run: a console line with exactly one of its sentences,
+ * after `[<app_name> Daemon]:`. Daemons use different colors: server/console.go of Wings,
  * `log_daemon_with_prelude` of calagopus/wings.
  */
 export function readDaemonNotice(line: string): DaemonNotice | undefined {
-  // Most lines of a game are rejected here.
+  // This check rejects most lines of a game.
   const first = line.charCodeAt(0);
   if ((first !== ESCAPE && first !== BRACKET) || line.length > MAX_LINE_LENGTH) return undefined;
   const [, before = '', name = '', behind = '', sentence = ''] = LINE.exec(line) ?? [];
   const isColored = before !== '' && behind !== '';
-  // The `app_name` of a node may have brackets, as in `[[EU] Games Daemon]:`. In
-  // `[INFO]: <Eve> [Games Daemon]:` it isn't the name: players type that, but not the daemon's
-  // colors.
+  // A node's `app_name` may have brackets, as in `[[EU] Games Daemon]:`. In `[INFO]: <Eve> [Games
+  // Daemon]:`, the prefix is a player's text, but players can't type the daemon's colors.
   return isColored || hasPairedBrackets(name) ? readSentence(sentence) : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Reads how Calagopus refuses a call: with a list of texts (shared/src/response.rs). */
+/** Reads Calagopus' rejections of calls: lists of texts (shared/src/response.rs). */
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import type { ErrorBody, PanelRefusal } from '../../dialect.ts';
@@ -13,8 +13,8 @@ function textsIn({ errors, ...others }: Fields): readonly string[] | undefined {
 }
 
 /**
- * Whether the body is one that only this panel sends: its refusals are plain texts, and its
- * responses have no `attributes` (backend/src/routes/api/client).
+ * Whether only this panel sends such a body: its rejections are plain texts, and its responses have
+ * no `attributes` (backend/src/routes/api/client).
  */
 export function isOwnBody(body: unknown): boolean {
   const fields = asFields(body) ?? {};
@@ -34,8 +34,8 @@ export function readRefusal(text: string, contentType: string): ErrorBody {
 }
 
 /**
- * Texts of 403 about the key or its account (backend/src/routes/api/client/mod.rs). Others name the
- * permission that the key or its account lacks (shared/src/models/user/auth.rs).
+ * Texts of 403 about the key or its account (backend/src/routes/api/client/mod.rs). Other texts
+ * name the missing permission (shared/src/models/user/auth.rs).
  */
 const FORBIDDEN: readonly (readonly [RegExp, CauseCode])[] = [
   [/^ip address not allowed/i, 'key_address'],
@@ -52,7 +52,7 @@ const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
   [/install/i, 'install_failed'],
 ];
 
-/** Why the panel refused a call. */
+/** Why the panel rejected a call. */
 export function refusalCause({ endpoint, status, detail = '' }: PanelRefusal): CauseCode {
   switch (status) {
     case 401:
@@ -63,7 +63,7 @@ export function refusalCause({ endpoint, status, detail = '' }: PanelRefusal): C
         (endpoint === 'listing' ? 'listing_refused' : 'forbidden')
       );
     case 404:
-      // The panel knows the server, and its node reports nothing about it.
+      // The panel knows the server, but its node reports nothing about it.
       return /resource usage/i.test(detail) ? 'server_not_on_node' : 'not_found';
     case 409:
       return CONFLICTS.find(([text]) => text.test(detail))?.[1] ?? 'maintenance';

@@ -1,5 +1,5 @@
 /**
- * Reads what Calagopus' API responds about servers, backups, schedules, nodes and the account
+ * Decodes Calagopus' responses about servers, backups, schedules, nodes and the account
  * (shared/src/models).
  */
 
@@ -37,8 +37,8 @@ import {
 } from '../wire.ts';
 
 /**
- * Decodes as many entries of the list in this field as were requested; throws a ShapeError if there
- * is no list.
+ * Decodes at most the requested number of entries in this field's list. Throws a ShapeError if
+ * there is no list.
  */
 function pageEntries<T>(
   body: unknown,
@@ -88,7 +88,7 @@ function decodeServer(entry: Fields): ListedServer | undefined {
 }
 
 /**
- * Why the panel denies access to a server. It grants access to servers of a node in maintenance.
+ * Why the panel denies access to a server. Access to servers of a node in maintenance is allowed.
  */
 function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (flags['is_suspended'] === true) return 'suspended';
@@ -112,7 +112,7 @@ export function decodeCredentials(body: unknown): Credentials {
   return readCredentials(valueIn(body, 'token'), valueIn(body, 'url'), '"token" and "url"');
 }
 
-/** A server's resources, which the panel caches for 15 s (servers/_server_/resources.rs). */
+/** A server's resources, from the panel's cache of 15 s (servers/_server_/resources.rs). */
 export function decodeResources(body: unknown): Resources {
   const resources = asFields(valueIn(body, 'resources'));
   if (resources === undefined) throw new ShapeError('expected an object "resources"');
@@ -120,8 +120,8 @@ export function decodeResources(body: unknown): Resources {
 }
 
 /**
- * The resources of all servers of a node that the account has access to, by UUID
- * (servers/nodes/_node_/resources.rs). The list has no pages, and needs only `servers.read`.
+ * The resources of a node's servers that the account can access, by UUID
+ * (servers/nodes/_node_/resources.rs). The list has no pages, and requires only `servers.read`.
  */
 export function decodeResourcesOfNode(body: unknown): ReadonlyMap<string, Resources> {
   const resources = asFields(valueIn(body, 'resources'));
@@ -130,11 +130,11 @@ export function decodeResourcesOfNode(body: unknown): ReadonlyMap<string, Resour
   return new Map(servers.map(([uuid, usage]) => [uuid.toLowerCase(), resourcesIn(usage)] as const));
 }
 
-/** The usage has the fields of the socket's `stats` event (`ResourceUsage`). */
+/** A server's usage, which has the fields of the socket's `stats` event (`ResourceUsage`). */
 function resourcesIn(usage: unknown): Resources {
   const sample = new Sample();
   const badFields = decodeStats(usage, sample);
-  // The polls of other panels have no memory limit, so nothing relies on one.
+  // Polls of other panels contain no memory limit, so nothing depends on one.
   return { sample, suspended: false, badFields };
 }
 
@@ -154,7 +154,7 @@ export function decodeBackupsPage(body: unknown, perPage: number): BackupsPage {
   return { backups, totalPages };
 }
 
-/** A backup in a server's list; undefined while it isn't complete. */
+/** A backup in a server's list; undefined if it isn't complete. */
 function decodeBackup(entry: Fields): Backup | undefined {
   const { is_successful: isSuccessful, completed, bytes } = entry;
   const completedAtMs = instant(completed);
@@ -168,8 +168,8 @@ export function decodeSchedules(body: unknown, perPage: number): readonly Schedu
 }
 
 /**
- * A schedule in a server's list (server_schedule.rs): its node runs it, so the panel knows no next
- * run.
+ * A schedule in a server's list (server_schedule.rs). Its node runs it, so the panel doesn't know
+ * the next run.
  */
 function decodeSchedule(entry: Fields): Schedule | undefined {
   const id = asId(entry['uuid']);

@@ -1,25 +1,22 @@
-// How Calagopus' daemon refuses console sockets and their tokens; its messages are those of Wings.
+// Reads how Calagopus' daemon rejects console sockets and tokens. Its messages are those of Wings.
 
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { JwtError, SocketCodec } from '../../socket-codec.ts';
 import { messageReader, PTERODACTYL_SOCKET } from '../pterodactyl/socket-messages.ts';
 import { readRefusal } from './refusals.ts';
 
-/**
- * The responses of a daemon that doesn't open a socket
- * (application/src/server/websocket/handler.rs).
- */
+/** Responses of a daemon that rejects a socket (application/src/server/websocket/handler.rs). */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
-  // Sockets of one address that haven't authenticated yet: 32 by default. A limit of all is off by
-  // default (config.rs).
+  // The limit on an address's unauthenticated sockets, 32 by default. The limit on all of them is
+  // off by default (config.rs).
   [429, /too many connections/i, 'too_many_handshakes'],
   [404, /server not found/i, 'server_not_on_node'],
 ];
 
 /**
  * "invalid token: token is expired", "… has been denied", "… is not yet valid" or "… has invalid
- * issued at time", as after a restart (remote/jwt.rs). The daemon sends the same text for a
- * rejected token and for an event that it withholds. Daemons before 1.0 send "JWT expired".
+ * issued at time", such as after a restart (remote/jwt.rs). The daemon sends the same text for a
+ * rejected token and for a withheld event. Daemons before 1.0 send "JWT expired".
  */
 const INVALID = /^(?:invalid token|JWT expired)\b/i;
 
