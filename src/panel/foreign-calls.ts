@@ -1,4 +1,4 @@
-/** Detects other clients of an account, from the remaining calls that its responses report. */
+/** Detects other clients of an account from the remaining calls in its responses. */
 
 import type { ProblemReading } from '../domain/reading.ts';
 import { NEVER } from '../domain/time.ts';
@@ -8,35 +8,33 @@ import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';
 import type { Path } from './subjects.ts';
 
 /**
- * Responses at least this far apart are compared. Closer ones are compared only if no other call
- * was in flight, because only then their counts are exact.
+ * The minimum time between compared responses. Closer ones are compared only if no other call was
+ * in flight, because only then their counts are exact.
  */
 const COMPARED_MS = 30_000;
 
-/** A call that ended this long ago without a response is no longer counted by the panel. */
+/** A call that ended this long ago without a response can't be counted by the panel any more. */
 const LOST_MS = 10_000;
 
-/**
- * Other clients are reported after ten minutes, so a person who looks at the panel isn't reported.
- */
+/** Other clients are reported after ten minutes, so that a person who uses the panel isn't. */
 const REPORTED_AFTER_MS = 600_000;
 
-/** After this long without unexplained calls, the account is no longer shared. */
+/** The account is no longer shared after this long without unexplained calls. */
 const OVER_AFTER_MS = 180_000;
 
-/** Fewer unexplained calls per minute are visits of people. */
+/** Fewer unexplained calls per minute are visits by people. */
 const LEAST_PER_MINUTE = 0.8;
 
-/** An own call: which one it is, and how many had ended when it started. */
+/** One of the exporter's calls: its number, and how many had ended when it started. */
 interface OwnCall {
   readonly number: number;
   readonly endedBefore: number;
 }
 
 /**
- * The least number of calls by others between two responses, where the later call started after the
- * earlier response; negative if own calls may explain more. If the used calls fall from 80 to 5,
- * the panel has begun a new period, so all 5 are new.
+ * The minimum number of calls by others between two responses, where the later call started after
+ * the earlier response. It is negative if the exporter's calls may explain more. If the used calls
+ * fall from 80 to 5, the panel has begun a new period, so all 5 are new.
  */
 export function unexplained(
   earlier: Pick<Reading, 'used' | 'atLeast'>,
@@ -46,10 +44,10 @@ export function unexplained(
   return later.used - before - (later.atMost - earlier.atLeast);
 }
 
-/** Watches the calls of one account; instants are monotonic milliseconds. */
+/** Watches the calls of one account. Instants are monotonic milliseconds. */
 export class ForeignCalls {
   readonly #othersPerMinute: () => number;
-  /** The account's limit, as last reported. */
+  /** The account's limit from the latest response. */
   #limit = 0;
   readonly #period = new LimitPeriod();
   #started = 0;
@@ -59,22 +57,26 @@ export class ForeignCalls {
   #reference: Reading | undefined;
   #since: number | undefined;
   #seenAt = NEVER;
-  /** Unexplained calls by the minute in which they were found, and since when they were made. */
+  /**
+   * Unexplained calls by the minute in which they were found, and the earliest time at which they
+   * may have been made.
+   */
   readonly #found = new Map<number, { readonly from: number; readonly calls: number }>();
   #judgedAt = NEVER;
 
-  /** `othersPerMinute`: calls that other shards of this exporter may make. */
+  /** `othersPerMinute` returns how many calls other shards of this exporter may make. */
   constructor(othersPerMinute: () => number = () => 0) {
     this.#othersPerMinute = othersPerMinute;
   }
 
   /**
-   * The least number of calls per minute that others have made for ten minutes; undefined if none.
+   * The minimum number of calls per minute by others during ten minutes; undefined if there were
+   * none.
    */
   get perMinute(): number | undefined {
     const isLasting = this.#since !== undefined && this.#seenAt - this.#since >= REPORTED_AFTER_MS;
     const found = [...this.#found.values()];
-    // With few own calls, the calls that one response reveals were made over several minutes.
+    // If the exporter makes few calls, those found in one response were made over several minutes.
     const from = found.reduce((earliest, one) => Math.min(earliest, one.from), this.#judgedAt);
     const minutes = Math.max(this.#judgedAt - from, REPORTED_AFTER_MS) / MINUTE_MS;
     const calls = found.reduce((sum, one) => sum + one.calls, 0);
@@ -82,7 +84,7 @@ export class ForeignCalls {
     return isLasting && perMinute >= LEAST_PER_MINUTE ? Math.max(1, Math.round(perMinute)) : undefined;
   }
 
-  /** The calls of others, as a problem of a panel that works. */
+  /** The problem of a panel whose account is shared. */
   get problem(): ProblemReading | undefined {
     const { perMinute } = this;
     const since = this.#since;
@@ -92,27 +94,27 @@ export class ForeignCalls {
     return { cause: 'account_shared', detail: `${others} come from other clients`, since };
   }
 
-  /** The calls per minute that a reported limit allows: 240 in a period of two minutes are 120. */
+  /** The calls per minute for a reported limit: 240 in a period of two minutes are 120. */
   allowedPerMinute(limit: number): number {
     return Math.floor(limit / this.#period.minutes);
   }
 
-  /** An own call starts. */
+  /** Notes the start of a call. */
   started(now: number): OwnCall {
     this.#forgetLost(now);
     this.#started += 1;
     return { number: this.#started, endedBefore: this.#ended };
   }
 
-  /** An own call ended. Without a response, the panel may count it later. */
+  /** Notes the end of a call. If it had no response, the panel may count it later. */
   ended(isAnswered: boolean, now: number): void {
     if (isAnswered) this.#ended += 1;
     else this.#lost.push(now);
   }
 
   /**
-   * The response to an own call reported the remaining calls; returns whether the account has
-   * become shared, or is no longer shared.
+   * Compares the remaining calls in a response. Returns whether the account has become shared, or
+   * is no longer shared.
    */
   saw(call: OwnCall, path: Path, { limitPerMinute: limit, remaining }: RateFacts, now: number): boolean {
     if (limit === undefined || remaining === undefined || isOfConsole(path, limit)) return false;
@@ -126,8 +128,7 @@ export class ForeignCalls {
     const reference = this.#reference;
     if (reference !== undefined) {
       const isExact = reading.atLeast === reading.atMost;
-      // If this call started before the reference's response, the panel may have counted it
-      // earlier.
+      // If this call started before the reference's response, the panel may have counted it before.
       if (call.number <= reference.atMost || !(isExact || now - reference.at >= COMPARED_MS)) return false;
     }
     this.#reference = reading;

@@ -1,4 +1,4 @@
-/** One panel as its fleet uses it. */
+/** The gateway to one panel, through which its fleet makes all calls. */
 
 import { EventEmitter } from 'node:events';
 import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
@@ -32,35 +32,35 @@ import { trialCalls } from './trial-calls.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly log: Logger;
-  /** Shared by all panels with the same address and key; its own if absent. */
+  /** The account, which panels with the same address and key share; a new one if absent. */
   readonly account?: Account;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
-  /** Begins each call in its turn of the event loop; at once if absent. */
+  /** Runs the start of a call in a turn of the event loop; by default, at once. */
   readonly inTurn?: SchedulerOptions['inTurn'];
 }
 
-/** The part of a gateway that fleets, sessions and commands use. */
+/** The public part of a gateway, for fleets, sessions and commands. */
 export type PanelGateway = Pick<Gateway, keyof Gateway>;
 
-/** A change of a panel that its fleet, sessions and log have to follow. */
+/** A change of a panel that its fleet, sessions and log follow. */
 export type PanelChange =
   | HealthChange
-  /** More or fewer calls may be made, or a first call has proved that the panel works. */
+  /** Another number of calls may be made, or the first call has shown that the panel works. */
   | { readonly of: 'rate' };
 
-/** How an attempt to stream a server ended. */
+/** The outcome of an attempt to stream a server. */
 export interface SocketAttempt {
   readonly startedAt: number;
-  /** The socket's address, if the attempt got that far. */
+  /** The socket's address, if the attempt got one. */
   readonly url?: string | undefined;
-  /** Undefined once stats arrive; `withdrawn` if the attempt proved nothing. */
+  /** Undefined once stats arrive; `withdrawn` if the attempt showed nothing. */
   readonly end: Problem | 'withdrawn' | undefined;
 }
 
-/** Calls reject with a `PanelError`, or at once with the signal's reason when that aborts. */
+/** Calls reject with a `PanelError`, or with the signal's reason as soon as it aborts. */
 export class Gateway {
-  /** Emits each change, after it has happened. */
+  /** Emits each change after it has happened. */
   readonly events = new EventEmitter<{ changed: [PanelChange] }>();
   readonly problems: Pick<PanelProblems, keyof PanelProblems>;
   readonly #clock: Clock;
@@ -74,7 +74,7 @@ export class Gateway {
   readonly #nodePolls: NodePolls;
   readonly #calls: CallMaker;
   readonly #held: HeldCalls;
-  /** Calls for the tokens of trials that wait or run. */
+  /** The number of waiting and running token calls of trials. */
   #tokensOfTrials = 0;
   #asked: Pick<PanelUse['asked'], 'websocket' | 'resources'> = { websocket: new Map(), resources: new Map() };
 
@@ -136,7 +136,8 @@ export class Gateway {
       calls: this.#calls,
       rate: this.#rate,
     });
-    // A list may be used later, but proves that the panel worked when it arrived.
+    // A list may be used later than it arrived, but shows only that the panel worked when it
+    // arrived.
     this.#nodePolls = new NodePolls(clock, (server, { requestedAt: startedAt, arrivedAt: endedAt }) => {
       const call = { path: 'resources', server, startedAt, endedAt } as const;
       this.#health.callEnded({ ...call, problem: undefined, fromPanel: true });
@@ -149,12 +150,12 @@ export class Gateway {
     return this.#health.isKnown ? 'up' : 'unknown';
   }
 
-  /** Is any subject suspected, but neither blamed nor cleared yet? */
+  /** Is any subject suspected, but not yet blamed or cleared? */
   get isJudging(): boolean {
     return this.#health.isJudging;
   }
 
-  /** Requests credentials, at most twice a minute for each server. */
+  /** Requests credentials, at most twice a minute per server. */
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
     const ofTrials = this.#health.socketTrial(server.id) === undefined ? 0 : 1;
     this.#tokensOfTrials += ofTrials;
@@ -178,7 +179,10 @@ export class Gateway {
     return this.#api.hasResourcesOfNode === true;
   }
 
-  /** If several servers of a node are polled, one call may get the resources of all of them. */
+  /**
+   * A server's resources. If several servers of a node are polled, one call may get the resources
+   * of all.
+   */
   resources(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Resources> {
     const alone = () => this.#held.run('resources', server, ask, signal);
     const { usefulFrom = AT_ONCE } = ask;
@@ -201,55 +205,58 @@ export class Gateway {
 
   /**
    * May the server's socket be opened? Only if its node's sockets aren't blamed, or if the server
-   * tries them.
+   * has to try them.
    */
   mayConnect(server: string, node: string | undefined): boolean {
     return mayConnect(this.#health, server, node);
   }
 
-  /** Does the server's own limit delay its next call for credentials? */
+  /** Does the server's own limit delay its next token call? */
   delaysToken(server: string): boolean {
     return this.#scheduler.delaysToken(server);
   }
 
-  /** The trial of its node's sockets for which the server was chosen, until it has ended. */
+  /** The trial of its node's sockets for which the server was chosen, until the trial has ended. */
   socketTrial(server: string): SocketTrial | undefined {
     const trial = this.#health.socketTrial(server);
     return trial?.isFresh === true && !this.#hasRoomForFresh ? { ...trial, isFresh: false } : trial;
   }
 
   /**
-   * Is there room for a trial with a new token? Others use the present one: their calls could delay
-   * the trials of other nodes, most of which need no call.
+   * Is there room for another trial with a new token? Other trials use their present token: most
+   * nodes need no new one, and the calls would delay the trials of other nodes.
    */
   get #hasRoomForFresh(): boolean {
     return this.#tokensOfTrials < this.#scheduler.trialRoom;
   }
 
-  /** Ends the trial for which the server was chosen, without an outcome. Its own socket goes on. */
+  /** Ends the server's trial without an outcome. Its own socket continues. */
   declineTrial(server: string): void {
     this.#health.socketEnded(server, undefined);
   }
 
-  /** The server's waiting calls became retries, or no longer are; or its node may have changed. */
+  /**
+   * Examines the server's waiting calls again: they may have become retries or stopped being
+   * retries, or its node may have changed.
+   */
   reclassify(server: string): void {
     this.#health.nodeMayHaveChanged(server);
     this.#scheduler.moved(server);
   }
 
-  /** Does the node still take this token at this address, as far as is known? */
+  /** Is this token for this address still valid, as far as the exporter knows? */
   isCurrent(node: string | undefined, token: DatedToken & Pick<Credentials, 'socketUrl'>): boolean {
     return this.#addresses.isCurrent(node, token.socketUrl) && !this.#outdated.has(node, token);
   }
 
-  /** The server's node refused a token that it may have accepted before. */
+  /** Notes that the server's node rejected a token that it may have accepted before. */
   tokenOutdated(server: string, token: DatedToken): void {
     const node = this.#health.asked('sockets', server)?.node;
     const isTrial = this.#health.socketTrial(server) !== undefined;
     this.#outdated.refused(node, server, token, isTrial);
   }
 
-  /** An attempt to stream the server succeeded or failed, or its streaming socket closed. */
+  /** Handles the end of an attempt to stream a server, or of a streaming socket. */
   socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
     const node = this.#health.asked('sockets', server)?.node;
     if (end === undefined && url !== undefined) this.#addresses.streams(node, url);
@@ -270,21 +277,21 @@ export class Gateway {
   }
 
   /**
-   * The calls per minute that the servers need. If they exceed the rate, only deadlines are fair,
-   * so connects get no preference.
+   * Sets the calls per minute that the servers need. If they exceed the rate, connects get no
+   * preference, because only deadlines are fair.
    */
   needs(callsPerMinute: number): void {
     this.#scheduler.isOverbooked = callsPerMinute > this.#rate.limit.limitPerMinute;
   }
 
-  /** Forgets servers and nodes that are no longer asked. */
+  /** Sets how the panel is used, and forgets all other servers and nodes. */
   setUse(use: PanelUse): void {
     this.#health.setUse(use);
     this.#asked = use.asked;
     this.keepNodes();
   }
 
-  /** Forgets nodes without servers; a server's node may change with its socket's address. */
+  /** Forgets nodes without servers. A server's node may change with the address of its socket. */
   keepNodes(): void {
     const { websocket, resources } = this.#asked;
     const nodes = new Set<string | undefined>();
@@ -297,10 +304,7 @@ export class Gateway {
     this.#nodePolls.keepNodes(ids);
   }
 
-  /**
-   * The API key changed: forgets refusals of the old one, and uses the limit of the new key's
-   * account.
-   */
+  /** Forgets rejections of the previous API key, and uses the limit of the new key's account. */
   keyChanged(account: Account = this.#rate.account): void {
     this.#rate.use(account);
     this.#scheduler.keyChanged(account.limit);
@@ -308,12 +312,12 @@ export class Gateway {
     this.#rateChanged();
   }
 
-  /** The connection to the panel and its nodes changed: forgets earlier failures of both. */
+  /** Forgets earlier failures after the connection to the panel and its nodes changed. */
   accessChanged(): void {
     this.#beginAgain([...PATHS, 'sockets']);
   }
 
-  /** Rejects every call, whether waiting or running, and closes the connections. */
+  /** Rejects all waiting and running calls, and closes the connections. */
   async close(): Promise<void> {
     this.#calls.beginAgain();
     this.#rate.stop();
@@ -352,7 +356,7 @@ export class Gateway {
     this.#emit({ of: 'rate' });
   }
 
-  /** A pause of the path began or ended. */
+  /** Handles the beginning or the end of a path's pause. */
   #pathChanged(path: Path): void {
     this.#emit({ of: 'subject', subject: pathSubject(path) });
   }

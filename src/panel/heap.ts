@@ -1,12 +1,12 @@
-/** A heap whose items know their places in it, so that any of them can be taken out. */
+/** A heap whose items know their places, so that any of them can be removed. */
 
 /** An item that can be in one heap at a time. */
 export interface Placed {
-  /** Only the heap sets it; -1 before the first. */
+  /** Set only by the heap; -1 before the first time. */
   place: number;
 }
 
-/** Something that can be in several heaps has a seat for each. */
+/** An item's place in one of several heaps. */
 export class Seat<Item> implements Placed {
   readonly item: Item;
   place = -1;
@@ -17,8 +17,8 @@ export class Seat<Item> implements Placed {
 }
 
 /**
- * Items below each one. In a large fleet, most of the time goes into fetching items from memory:
- * with 32 items, there are few levels, and their ranks are adjacent.
+ * The number of items below each one. In a large fleet, most of the time is spent on fetching items
+ * from memory: with 32, there are few levels, and their ranks are adjacent.
  */
 const WIDTH = 32;
 
@@ -27,18 +27,18 @@ const inAnyOrder = () => false;
 /**
  * Items by the rank that they had when they were put in, ascending.
  *
- * With a node per server, nearly every heap holds a single item. The first item therefore needs no
- * arrays: an event would have to fetch them from memory, too.
+ * With one node per server, nearly every heap has a single item. The first item therefore needs no
+ * arrays, which an event would have to fetch from memory, too.
  */
 export class Heap<Item extends Placed> {
   #first: Item | undefined = undefined;
   #firstRank = Number.NaN;
-  /** The other items and their ranks, by place from 1; absent until there is a second item. */
+  /** The other items and their ranks, by place from 1; undefined until there is a second item. */
   #others: Item[] | undefined = undefined;
   #ranks: number[] | undefined = undefined;
   readonly #isBefore: (one: Item, other: Item) => boolean;
 
-  /** `isBefore` orders items of the same rank; without it, they are in no particular order. */
+  /** `isBefore` orders items of the same rank. Without it, they are in no particular order. */
   constructor(isBefore: (one: Item, other: Item) => boolean = inAnyOrder) {
     this.#isBefore = isBefore;
   }
@@ -65,7 +65,7 @@ export class Heap<Item extends Placed> {
     return place > 0 ? this.#others?.[place - 1] === item : place === 0 && this.#first === item;
   }
 
-  /** Puts the item in, or gives it another rank. */
+  /** Adds the item, or changes its rank. */
   put(item: Item, rank: number): void {
     const isNew = !this.has(item);
     const place = isNew ? this.size : item.place;
@@ -73,7 +73,7 @@ export class Heap<Item extends Placed> {
     if (mayMove) this.#settle(item, rank, place);
   }
 
-  /** Returns whether the item was in here. */
+  /** Returns whether the item was in the heap. */
   delete(item: Item): boolean {
     if (!this.has(item)) return false;
     const free = item.place;
@@ -85,7 +85,7 @@ export class Heap<Item extends Placed> {
     return true;
   }
 
-  /** The items by rank, without taking them out: the first `n` take n × log(n) steps. */
+  /** The items by rank, without removing them: the first `n` take n × log(n) steps. */
   *inOrder(): Generator<Item, void, undefined> {
     const next = new Heap<Seat<number>>(({ item: one }, { item: other }) =>
       this.#isBefore(this.#itemAt(one), this.#itemAt(other)),
@@ -118,7 +118,7 @@ export class Heap<Item extends Placed> {
     this.#put(item, rank, place);
   }
 
-  /** The place below this one whose item ranks first; undefined if there is none. */
+  /** The place with the first rank below this one; undefined if there is none. */
   #firstBelow(place: number): number | undefined {
     const ranks = this.#ranks;
     const start = WIDTH * place;

@@ -1,4 +1,4 @@
-/** The calls that a panel's fleet asks for, each made when nothing holds it. */
+/** Makes the calls that a panel's fleet requests, each when nothing holds it. */
 import type { Clock } from '../domain/time.ts';
 import type { CallMaker } from './call-maker.ts';
 import type { Health } from './health/health.ts';
@@ -12,13 +12,15 @@ import { isOfConsole } from './scheduler/rate-limit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
 import { NO_SERVER, type Path } from './subjects.ts';
 
-/** The calls that a gateway makes. */
+/** The API calls that a gateway makes. */
 export type PanelCalls = Pick<PanelApi, 'get' | 'close'> &
   Partial<Pick<PanelApi, 'hasResourcesOfNode' | 'resourcesOfNode'>>;
 
-/** One call for a server, as its session requests it. */
+/** How a session requests one call for a server. */
 export interface Ask extends Pick<Call, 'deadline' | 'isRetry' | 'isRenewal'> {
-  /** A list requested before this instant is older than the data already known of the server. */
+  /**
+   * A list that was requested before this instant is older than the known data about the server.
+   */
   readonly usefulFrom?: number;
 }
 
@@ -38,23 +40,23 @@ export class HeldCalls {
     this.#options = options;
   }
 
-  /** Makes the call when nothing holds it. */
+  /** Makes the call once nothing holds it. */
   async run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
-    // The first call is a canary: it checks address and key, and teaches the limit.
+    // The first call is a canary: it checks the address and the key, and reveals the limit.
     if (!this.#options.health.isKnown && this.#options.health.outage('panel') === undefined)
       this.#options.health.check();
-    // A session that was chosen to connect tries its node with its own call.
+    // A session that was chosen for a trial tries its node with its own call.
     const tries = () =>
       path === 'websocket' ? this.#options.health.socketTrial(what.id ?? '')?.subject : undefined;
     try {
       return await this.#throughPauses(path, () => this.start(path, what, { ...ask, tries }, signal));
     } catch (error) {
-      // Meanwhile, other calls may have proved that the address is right.
+      // In the meantime, other calls may have shown that the address is right.
       throw this.#options.health.isKnown ? error : asAddressProblem(error);
     }
   }
 
-  /** Makes the call, and again after each pause that the panel demands. */
+  /** Makes the call, and repeats it after each pause that the panel demands. */
   async #throughPauses<T>(path: Path, start: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -65,7 +67,7 @@ export class HeldCalls {
     }
   }
 
-  /** Makes one call as soon as nothing holds it. */
+  /** Makes one call once nothing holds it. */
   start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
     const call = this.#call(path, what.id, ask);
     return this.#options.scheduler.run(call, signal, (scope) => this.#options.calls.make(call, what, scope));
@@ -77,8 +79,8 @@ export class HeldCalls {
   }
 
   /**
-   * Requests the resources of all servers of this one's node. A failure proves nothing about the
-   * server: its own request, which then follows, does.
+   * Requests the resources of all servers on this server's node. A failure shows nothing about the
+   * server, whose own request follows.
    */
   list({ id, nodeId = '' }: ServerAddress, deadline: number, signal: AbortSignal): Promise<ListOfNode> {
     const call = this.#call('resources', id, { deadline, tries: () => undefined });

@@ -1,43 +1,43 @@
-/** Infers the period of a panel's limit, in minutes, which no header contains. */
+/** Infers the period of a panel's limit in minutes, which no header contains. */
 import { MINUTE_MS } from '../domain/units.ts';
 
 /**
- * The account's used calls, as the response to an own call reports them. Of the own calls, the
- * panel had counted at least `atLeast` (this call and those that ended before it started) and at
- * most `atMost` (those that had started when the response came).
+ * The used calls in the response to one of the exporter's calls. The panel had counted at least
+ * `atLeast` of the exporter's calls (this one and those that ended before it started) and at most
+ * `atMost` (those that had started when the response came).
  */
 export interface Reading {
-  /** Monotonic milliseconds. */
+  /** In monotonic milliseconds. */
   readonly at: number;
   readonly used: number;
   readonly atLeast: number;
   readonly atMost: number;
 }
 
-/** The time between two responses may exceed the time between their calls by this much. */
+/** The maximum difference between the time between two responses and that between their calls. */
 const SLACK_MS = 5_000;
 
-/** With fewer used calls, calls by others could hide that the panel's count began anew. */
+/** With fewer used calls, calls by others could hide that the panel's count restarted. */
 const MIN_USED = 10;
 
 /**
  * Panels count in windows of whole minutes (Pelican's `APP_API_CLIENT_RATELIMIT_PERIOD`, 1 by
- * default). A count that only grows by own calls for 90 s means a window of at least two minutes;
- * two new counts within 90 s mean a window of one minute.
+ * default). If the count grows only by the exporter's calls for 90 s, the window is at least two
+ * minutes. If it restarts twice within 90 s, the window is one minute.
  */
 export class LimitPeriod {
   #minutes = 1;
-  /** Since when the count has only grown by own calls. */
+  /** Since when the count has only grown by the exporter's calls. */
   #grownSince: number | undefined;
-  /** The last response before the latest new count. */
+  /** The last response before the count last restarted. */
   #anewAfter: number | undefined;
 
-  /** The shortest period, in minutes, that the responses allow. */
+  /** The shortest period in minutes that agrees with the responses. */
   get minutes(): number {
     return this.#minutes;
   }
 
-  /** Compares two responses, of which the earlier call ended before the later one started. */
+  /** Compares two responses. The earlier call ended before the later one started. */
   saw(earlier: Reading, later: Reading): void {
     const more = later.used - earlier.used;
     if (more < 0) this.#beganAnew(earlier, later);

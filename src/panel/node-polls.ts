@@ -1,27 +1,25 @@
-/**
- * The polls of a node's servers, which share lists of its servers' resources where the panel has
- * those.
- */
+/** The polls of a node's servers, which share lists of resources if the panel has them. */
 import { type Clock, NEVER } from '../domain/time.ts';
 import { untilAborted } from '../domain/waits.ts';
 import type { ServerAddress } from './requests.ts';
 import type { Resources } from './responses.ts';
 
-/** Fewer servers of a node are polled one by one: a list is longer, and saves hardly any calls. */
+/**
+ * With fewer servers, each is polled individually, because a list is longer and saves hardly any
+ * calls.
+ */
 const MIN_SERVERS = 3;
 
-/** A server that was polled this recently counts as one that is polled. */
+/** A server that was polled this recently counts as polled. */
 const POLLED_MS = 60_000;
 
-/**
- * A list is used for this long: panels cache a node's data, so a new list would contain the same.
- */
+/** How long a list is used: panels cache a node's data, so a new list would contain the same. */
 export const LIST_MS = 10_000;
 
-/** After a list failed, the node's servers are polled one by one for this long. */
+/** After a failed list, the node's servers are polled individually for this long. */
 const AFTER_FAILURE_MS = 300_000;
 
-/** A list of a node's resources, by UUID, and when it was requested. */
+/** A list of a node's resources by UUID, and when it was requested. */
 export interface ListOfNode {
   readonly requestedAt: number;
   readonly resources: ReadonlyMap<string, Resources>;
@@ -30,16 +28,18 @@ export interface ListOfNode {
 /** One poll of a server. */
 export interface Poll {
   readonly server: ServerAddress;
-  /** A list requested before this instant is older than the data already known of the server. */
+  /**
+   * A list that was requested before this instant is older than the known data about the server.
+   */
   readonly usefulFrom: number;
   readonly signal: AbortSignal;
-  /** Requests the resources of this server alone. */
+  /** Requests the resources of only this server. */
   readonly alone: () => Promise<Resources>;
   /** Requests the list of its node. */
   readonly list: () => Promise<ListOfNode>;
 }
 
-/** How a request for a list ended; it is withdrawn with the poll for which it was made. */
+/** How a request for a list ended. It is withdrawn with the poll for which it was made. */
 type End = 'listed' | 'failed' | 'withdrawn';
 
 /** When the last list of a node was requested, and when it arrived. */
@@ -49,7 +49,7 @@ interface ListTimes {
 }
 
 interface Node extends ListTimes {
-  /** When servers were polled within the last minute, the earliest first. */
+  /** When servers were polled within the last minute, earliest first. */
   readonly polledAt: Map<string, number>;
   /** The entries of the last list that no server has used yet. */
   readonly unused: Map<string, Resources>;
@@ -57,15 +57,15 @@ interface Node extends ListTimes {
   failedAt: number;
 }
 
-/** The polls of the servers of all of a panel's nodes. */
+/** The polls of servers on all of a panel's nodes. */
 export class NodePolls {
   readonly #clock: Clock;
   readonly #used: (server: string, list: Readonly<ListTimes>) => void;
   readonly #nodes = new Map<string, Node>();
 
   /**
-   * `used` is called with each server that has its resources from a list, unless the list's node
-   * was forgotten meanwhile.
+   * `used` is called with each server that gets its resources from a list, unless the list's node
+   * was forgotten in the meantime.
    */
   constructor(clock: Clock, used: (server: string, list: Readonly<ListTimes>) => void) {
     this.#clock = clock;
@@ -73,9 +73,9 @@ export class NodePolls {
   }
 
   /**
-   * A server's resources: from a list of its node if several of the node's servers are polled,
-   * otherwise, or if the list lacks them, from its own request. Rejects with that request's error,
-   * or with the signal's reason.
+   * A server's resources, from a list if several servers of its node are polled. If the list lacks
+   * the server, or there is none, it gets its own request. Rejects with that request's error, or
+   * with the signal's reason.
    */
   async poll({ server, usefulFrom, signal, alone, list }: Poll): Promise<Resources> {
     const { id, uuid, nodeId } = server;
@@ -123,7 +123,7 @@ export class NodePolls {
     }
   }
 
-  /** Each server uses a list once: a second poll would only see the same sample again. */
+  /** A server uses a list once, because a second poll would only get the same sample. */
   #take(node: Node, server: ServerAddress, usefulFrom: number): Resources | undefined {
     const { id, uuid = '', nodeId = '' } = server;
     const { requestedAt, arrivedAt, unused } = node;
@@ -145,7 +145,7 @@ export class NodePolls {
       return 'listed';
     } catch {
       if (signal.aborted) return 'withdrawn';
-      // The servers' own requests reveal why: a failed list is no evidence about a server.
+      // A failed list is no evidence about a server. The servers' own requests reveal the cause.
       node.failedAt = this.#clock.now();
       return 'failed';
     } finally {

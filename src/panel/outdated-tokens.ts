@@ -1,4 +1,4 @@
-// Knows which tokens of console sockets a node refuses because it restarted after they were issued.
+// Detects tokens of console sockets that became invalid because their node restarted.
 
 import { NEVER } from '../domain/time.ts';
 
@@ -10,25 +10,25 @@ export interface DatedToken {
   readonly workedAt?: number;
 }
 
-/** The refused tokens of a node. */
+/** A node's rejections of tokens. */
 interface Refusals {
-  /** Tokens that were fetched until then are outdated. */
+  /** Tokens that were requested before this instant are outdated. */
   until: number;
-  /** The last refusal. */
+  /** The latest rejection. */
   last?: { readonly server: string; readonly workedAt: number };
 }
 
 /**
- * A daemon refuses every token from before its start (wings, router/tokens). A refused token that
- * worked until its socket ended is evidence that the daemon started after that, and refuses the
- * tokens of its other servers that are older. It also refuses tokens of a single server whose user
- * lost a permission: that is why two servers have to be refused, or one that tries its node's
- * sockets for all others.
+ * A daemon rejects every token from before its start (wings, router/tokens). If it rejects a token
+ * that worked until its socket ended, it probably started after that, and rejects other servers'
+ * older tokens, too. However, it also rejects the tokens of a single server whose user lost a
+ * permission. Two servers have to be rejected therefore, or one that tries its node's sockets for
+ * all.
  */
 export class OutdatedTokens {
   readonly #nodes = new Map<string, Refusals>();
 
-  /** The node refused the server's token, though it should have lasted. */
+  /** Notes that the node rejected the server's token before its expiry. */
   refused(node: string | undefined, server: string, token: DatedToken, isTrial: boolean): void {
     if (node === undefined) return;
     const refusals = this.#nodes.get(node) ?? { until: NEVER };
@@ -41,7 +41,7 @@ export class OutdatedTokens {
     this.#nodes.set(node, refusals);
   }
 
-  /** Will the node probably refuse the token? */
+  /** Is the node likely to reject the token? */
   has(node: string | undefined, { fetchedAt }: DatedToken): boolean {
     return node !== undefined && fetchedAt <= (this.#nodes.get(node)?.until ?? NEVER);
   }

@@ -13,7 +13,7 @@ import { type Resources, type Responses, ShapeError } from './responses.ts';
 import type { RateFacts } from './scheduler/rate-limit.ts';
 import { SpokenDialect } from './spoken-dialect.ts';
 
-/** A decoded response, with the rate limit in its headers. */
+/** A decoded response, and the rate limit in its headers. */
 export interface PanelAnswer<T> extends RateFacts {
   readonly value: T;
 }
@@ -21,7 +21,7 @@ export interface PanelAnswer<T> extends RateFacts {
 export interface PanelApiOptions extends ConnectionOptions {
   /** The panel's name. */
   readonly panel: string;
-  /** Called for every request, so that an API key changed in its file is used at once. */
+  /** Called for every request, so that a key that changed in its file is used at once. */
   readonly apiKey: () => string;
   readonly userAgent: string;
   readonly telemetry: PanelTelemetry;
@@ -29,10 +29,13 @@ export interface PanelApiOptions extends ConnectionOptions {
   readonly dialect?: SpokenDialect;
 }
 
-/** A request, as a dialect makes it. */
+/** A request in a dialect. */
 type RequestIn<T> = (dialect: Dialect) => PanelRequest<T>;
 
-/** One server's response is a few hundred bytes, and so is a server's part of its node's list. */
+/**
+ * The maximum size of small responses. One server's is a few hundred bytes, and so is its part of
+ * its node's list.
+ */
 const MAX_SMALL_BODY_BYTES = MIB;
 
 /** The panel's client API. */
@@ -41,7 +44,7 @@ export class PanelApi {
   readonly #url: URL;
   readonly #dialect: SpokenDialect;
   #connections: Connections;
-  /** The panel has responded before, in its own form. */
+  /** Whether the panel has responded before, in its own form. */
   #hasAnswered = false;
 
   constructor(options: PanelApiOptions) {
@@ -51,18 +54,18 @@ export class PanelApi {
     this.#connections = new Connections(options);
   }
 
-  /** Makes the next calls over these connections; calls in progress end on the previous ones. */
+  /** Makes the next calls over these connections. Calls in progress end on the previous ones. */
   use(connections: Connections): void {
     void this.#connections.drain();
     this.#connections = connections;
   }
 
-  /** Closes all connections; calls in progress are rejected. */
+  /** Closes all connections. Calls in progress are rejected. */
   close(): Promise<void> {
     return this.#connections.close();
   }
 
-  /** Makes one call; rejects with a `PanelError`, or with the signal's reason if that aborts. */
+  /** Makes one call. Rejects with a `PanelError`, or with the signal's reason if it aborts. */
   async get<Endpoint extends ApiEndpoint>(
     endpoint: Endpoint,
     what: Requested,
@@ -77,7 +80,7 @@ export class PanelApi {
     }
   }
 
-  /** The limit in calls per minute of a panel that reports none, if it is known. */
+  /** The known limit in calls per minute of a panel that reports none. */
   get defaultPerMinute(): number | undefined {
     return this.#dialect.current.rate.defaultPerMinute;
   }
@@ -88,8 +91,8 @@ export class PanelApi {
   }
 
   /**
-   * Gets the resources of all of a node's servers, by UUID. Rejects as `get` does, or with an
-   * `Error` if the panel has no such list.
+   * The resources of all of a node's servers, by UUID. Rejects like `get`, or with an `Error` if
+   * the panel has no such list.
    */
   resourcesOfNode(nodeId: string, signal: AbortSignal): Promise<PanelAnswer<ReadonlyMap<string, Resources>>> {
     const request: RequestIn<ReadonlyMap<string, Resources>> = ({ name, resourcesOfNode }) => {
@@ -100,7 +103,7 @@ export class PanelApi {
   }
 
   /**
-   * Makes the call in this dialect; rejects with an `OtherDialect` if the panel speaks another one.
+   * Makes the call in this dialect. Rejects with an `OtherDialect` if the panel has another one.
    */
   async #ask<T>(
     dialect: Dialect,
@@ -135,7 +138,7 @@ export class PanelApi {
       return await connections.exchange({
         origin,
         path: pathname.replace(/\/+$/, '') + path,
-        // With Origin, Referer or a cookie, panels take a call for a browser's and require a CSRF
+        // With Origin, Referer or a cookie, panels treat a call as a browser's and require a CSRF
         // token.
         headers: {
           Accept: 'application/json',
@@ -181,8 +184,8 @@ export class PanelApi {
   }
 
   /**
-   * The dialect in which to read the response; throws an `OtherDialect` if the call has another
-   * path in it.
+   * The dialect for reading the response. Throws an `OtherDialect` if the call has another path in
+   * it.
    */
   #recognize(answer: PanelAnswerText, asked: Dialect, requestIn: RequestIn<unknown>): Dialect {
     const other = this.#dialect.hears(answer);
@@ -192,7 +195,7 @@ export class PanelApi {
   }
 }
 
-/** The panel speaks another dialect, in which the call has to be made again. */
+/** The panel has another dialect, in which the call must be repeated. */
 class OtherDialect extends Error {
   override readonly name = 'OtherDialect';
   readonly dialect: Dialect;

@@ -1,4 +1,4 @@
-/** The connections to a panel, over which it is sent GET requests. */
+/** The connections to a panel for GET requests. */
 import type { LookupFunction } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
@@ -14,33 +14,35 @@ import { tlsOptions } from './tls-context.ts';
 
 /** TLS settings for the panel; certificates and keys are PEM text. */
 export interface PanelTls {
-  /** CA certificates in place of the public ones. */
+  /** CA certificates that replace the public ones. */
   readonly ca?: string;
   readonly insecureSkipVerify?: boolean;
   readonly cert?: string;
   readonly key?: string;
-  /** The name that the panel's certificate must carry, if it differs from the one in the URL. */
+  /** The name in the panel's certificate, if it differs from the one in the URL. */
   readonly serverName?: string;
 }
 
 /** The settings of the connections to one panel. */
 export interface ConnectionOptions {
   readonly baseUrl: string;
-  /** The timeout of a whole call, from the first name lookup to the last byte. */
+  /** The timeout of a whole call, from the name lookup to the last byte. */
   readonly requestTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
   readonly tls?: PanelTls;
-  /** If absent, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except to a panel on loopback. */
+  /**
+   * If absent, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except for a panel on loopback.
+   */
   readonly proxyUrl?: string;
   /** Resolves the name of the panel or its proxy; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
 }
 
-/** The largest body that any endpoint may send. */
+/** The maximum body size of any endpoint. */
 export const MAX_BODY_BYTES = 4 * MIB;
 
-/** The connections to one panel, direct or through a proxy, opened by the first call. */
+/** The connections to one panel, direct or through a proxy. The first call opens them. */
 export class Connections {
   readonly requestTimeoutMs: number;
   readonly #proxy: Proxy | undefined;
@@ -64,22 +66,22 @@ export class Connections {
   async exchange(request: Exchange): Promise<Reply> {
     request.signal.throwIfAborted();
     const late = () => new CodedError(OWN_CODES.deadline, 'the deadline passed');
-    // undici checks the signal only once it is connected, so a hanging connect is abandoned here.
+    // undici checks the signal only once it is connected, so this ends a hanging connect.
     return bounded(request, this.requestTimeoutMs, late, (signal) =>
       untilAborted(send(this.#dispatcher, request, signal), signal),
     ).catch((error: Error) => {
-      // undici's error for a proxy that refuses a plain request has no code of its own.
+      // undici's error for a proxy that rejects a plain request has no code of its own.
       const isRefused = error instanceof errors.InvalidArgumentError && error.message.includes('(407)');
       throw this.#proxy && isRefused ? proxyRefused(this.#proxy, request.origin, 407) : error;
     });
   }
 
-  /** Closes them once the requests in progress have ended. */
+  /** Closes the connections once the requests in progress have ended. */
   async drain(): Promise<void> {
     await this.#dispatcher.close();
   }
 
-  /** Closes them at once; requests in progress are rejected. */
+  /** Closes the connections at once. Requests in progress are rejected. */
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
   }
@@ -88,9 +90,9 @@ export class Connections {
 function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined): Dispatcher {
   const { baseUrl, clock, connectTimeoutMs, lookup, tls } = options;
   const common = {
-    // No limit here: the scheduler decides how many calls are in flight.
+    // Unlimited, because the scheduler limits the calls in flight.
     connections: null,
-    // undici would use the machine's time: `exchange` has the deadline.
+    // Disabled, because undici wouldn't use the program's clock: `exchange` has the timeout.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: MAX_BODY_BYTES,
@@ -107,7 +109,7 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
     headers: proxy.headers,
     requestTls: panel,
     proxyTls: toProxy,
-    // Many proxies allow CONNECT to port 443 only, so plain HTTP is sent with absolute URLs.
+    // Many proxies allow CONNECT only to port 443, so plain HTTP is sent with absolute URLs.
     proxyTunnel: false,
     clientFactory: () =>
       new ProxyPool(proxy, { clock, connect: { ...toProxy, timeout: connectTimeoutMs * PROXY_PART } }),
@@ -115,8 +117,8 @@ function createDispatcher(options: ConnectionOptions, proxy: Proxy | undefined):
   });
 }
 
-// A panel that misses the client certificate reports this after the handshake, and closes the
-// connection. undici receives both errors, and would report only the second.
+// If a client certificate is missing, a panel reports this after the handshake and closes the
+// connection. undici gets both errors, and would return only the second.
 function keepingFirstError(connect: buildConnector.connector): buildConnector.connector {
   return (target, callback) =>
     connect(target, (...result) => {
@@ -136,7 +138,7 @@ export interface Exchange {
   readonly clock: Clock;
 }
 
-/** A response with its body as text; an error's body may be truncated. */
+/** A response with its body as text. The body of an error may be truncated. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
@@ -148,10 +150,10 @@ export interface Reply {
   readonly text: string;
 }
 
-/** The most that is read of an error page. */
+/** The maximum number of bytes that are read of an error page. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Some programs write it before a text; it isn't part of it. */
+/** Some programs write it before a text, but it isn't part of the text. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSignal): Promise<Reply> {
@@ -161,7 +163,7 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
   const isSuccess = response.statusCode >= 200 && response.statusCode < 300;
   const texts: string[] = [];
   const reading = readInto(texts, response.body, isSuccess ? request.maxBytes : MAX_ERROR_BYTES);
-  // The status is known, so a failure to read an error's body only shortens its message.
+  // The status is known, so an unreadable body only makes the error's message shorter.
   await (isSuccess ? reading : reading.catch(() => undefined));
   return {
     status: response.statusCode,
@@ -181,8 +183,9 @@ async function send(dispatcher: Dispatcher, request: Exchange, signal: AbortSign
 }
 
 /**
- * Decodes the body as it arrives: all of it at once would block the event loop. A `TextDecoder`
- * would be another object outside the heap for each call, which the collector frees all at once.
+ * Decodes the body as it arrives, because decoding all of it at once would block the event loop. A
+ * `TextDecoder` for each call would be another object outside the heap, and the collector frees
+ * those all at once.
  */
 async function readInto(texts: string[], body: AsyncIterable<Buffer>, maxBytes: number): Promise<void> {
   const decoder = new StringDecoder();

@@ -1,4 +1,4 @@
-/** Logs how the problems of one panel change. */
+/** Logs changes of one panel's problems. */
 import { problemLine, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -10,16 +10,16 @@ export interface PanelLogOptions extends Pick<PanelApiOptions, 'clock' | 'panel'
   readonly log: Logger;
 }
 
-/** The subjects whose problems are logged here; those of nodes are logged with their servers. */
+/** The subjects whose problems are logged here. Those of nodes are logged with their servers. */
 const TOPICS: readonly Subject[] = ['panel', 'consoles', ...PATHS.map(pathSubject)];
 
-/** A problem that comes and goes is logged at most this often. */
+/** The minimum time between two lines about a problem that comes and goes. */
 const REPEATED_EVERY_MS = 60_000;
 
 export class PanelLog {
   readonly #options: PanelLogOptions;
   readonly #url: string;
-  /** The problem that was logged last on each topic, and when. */
+  /** The last logged problem of each subject, and when it was logged. */
   readonly #logged = new Map<Subject, { readonly problem: Problem | undefined; readonly at: number }>();
   #cancelTimer: Cancel = () => undefined;
 
@@ -29,7 +29,7 @@ export class PanelLog {
     this.#url = origin + pathname.replace(/\/$/, '');
   }
 
-  /** Logs what changed. Topics other than the panel are logged once a minute at most. */
+  /** Logs the changes. Subjects other than the panel are logged at most once a minute. */
   follow(currentProblem: (topic: Subject) => Problem | undefined): void {
     this.#cancelTimer();
     const now = this.#options.clock.now();
@@ -68,7 +68,7 @@ export class PanelLog {
     }
     const ofPath = `${shortTitle(problem.cause)}, for ${path} calls only: ${withRemedy(problem)}`;
     const retrying = topic === 'panel' ? ' Retrying at least twice a minute.' : '';
-    // If a panel that is already down fails in another way, that isn't worth another error.
+    // A new problem of a panel that is already down isn't worth another error.
     log[topic === 'panel' && before === undefined ? 'error' : 'warn'](
       { ...fields, cause: problem.cause, detail: problem.detail },
       `${subject}: ${path ? ofPath : problemLine(problem)}${retrying}`,

@@ -25,8 +25,8 @@ export class PanelProblems {
   }
 
   /**
-   * The panel's problem, with the pause that delays its trials; while it works, those of its
-   * consoles, paths and rate limit.
+   * The panel's problem, with the pause that delays its trials. While the panel works, the problems
+   * of its consoles, paths and rate limit.
    */
   get all(): readonly ProblemReading[] {
     const { clock, health, rate, scheduler } = this.#options;
@@ -41,24 +41,30 @@ export class PanelProblems {
     );
   }
 
-  /** The problem of the panel or of its API key; undefined while calls are let through. */
+  /** The problem of the panel or its API key; undefined while calls are allowed. */
   get ofPanel(): Problem | undefined {
     return this.of('panel');
   }
 
-  /** A missing optional server list is no problem, and discovery reports one of a required list. */
+  /**
+   * A missing server list isn't a problem if it is optional. If it is required, discovery reports
+   * it.
+   */
   of(subject: Subject): Problem | undefined {
     const { health } = this.#options;
     const isSilent = subject === pathSubject('listing') && health.listing !== 'required';
     return isSilent ? undefined : health.firstProblem(subject);
   }
 
-  /** The problem of the node itself: of its sockets, which is more exact, else of its polls. */
+  /**
+   * The problem of the node itself: that of its sockets, which is more exact, or else that of its
+   * polls.
+   */
   ofNode(node: string): ProblemReading | undefined {
     return this.#options.health.reading(nodeSockets(node), nodePolls(node));
   }
 
-  /** Why no socket of this node is opened now: a problem of panel, path, account or node. */
+  /** Why this node's sockets aren't opened: a problem of the panel, path, account or node. */
   ofSockets(node: string | undefined): Problem | undefined {
     const { clock, health, rate } = this.#options;
     const ofNode = node === undefined ? [] : [nodeSockets(node)];
@@ -68,7 +74,7 @@ export class PanelProblems {
     );
   }
 
-  /** Why servers of this node aren't polled now: a problem of panel, path or node. */
+  /** Why servers of this node aren't polled: a problem of the panel, path or node. */
   ofPolls(node: string | undefined): Problem | undefined {
     const ofNode = node === undefined ? [] : [nodePolls(node)];
     return this.#options.health.firstProblem('panel', pathSubject('resources'), ...ofNode);

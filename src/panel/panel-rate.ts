@@ -1,4 +1,4 @@
-/** Learns the rate limit of an account from the calls of one panel. */
+/** Learns an account's rate limit from the calls of one panel. */
 import type { ProblemReading } from '../domain/reading.ts';
 import type { Cancel, Clock } from '../domain/time.ts';
 import type { Account } from './account.ts';
@@ -15,15 +15,15 @@ export interface PanelRateOptions {
   /** This shard's share of the limit; 1 if absent. */
   readonly share?: number | undefined;
   readonly log: Pick<RateLog, 'learned' | 'shared' | 'paused'>;
-  /** The limit changed, through this panel or another one of the account. */
+  /** Called when the limit changed, through this panel or another one of the account. */
   readonly limitChanged: LimitChanged;
-  /** A pause of the path began or ended. */
+  /** Called when a pause of the path began or ended. */
   readonly pathChanged: (path: Path) => void;
-  /** The account has become shared with other clients, or is no longer shared. */
+  /** Called when the account has become shared with other clients, or is no longer shared. */
   readonly sharingChanged: () => void;
 }
 
-/** A call of this panel among those of its account. */
+/** A call of this panel, counted for its account. */
 interface CountedCall {
   readonly foreign: ForeignCalls;
   readonly own: ReturnType<ForeignCalls['started']>;
@@ -48,19 +48,19 @@ export class PanelRate {
     return this.#account.limit;
   }
 
-  /** Calls of others, as a problem of a panel that works. */
+  /** The problem of a panel whose account is shared. */
   get sharingProblem(): ProblemReading | undefined {
     return this.#foreign.problem;
   }
 
-  /** The panel is called with the key of this account. */
+  /** Uses the account of the panel's current key. */
   use(account: Account): void {
     this.#unwatch();
     this.#account = account;
     this.#unwatch = account.watch(this.#options.limitChanged);
   }
 
-  /** Resolves or rejects as the call does, after learning from its end. */
+  /** Returns the call's result, after learning from its end. */
   async learnFrom<T extends RateFacts>(
     call: Pick<Call, 'path' | 'server'>,
     asked: Promise<T>,
@@ -74,7 +74,7 @@ export class PanelRate {
       return answer;
     } catch (error) {
       const failure = error instanceof PanelError ? error : undefined;
-      // The call was no longer needed.
+      // The call was canceled.
       if (signal.aborted && failure === undefined) throw error;
       const facts = failure?.fromPanel === true ? { limitPerMinute: failure.limitPerMinute } : {};
       this.#learn(call, facts, own, failure);
@@ -82,7 +82,7 @@ export class PanelRate {
     }
   }
 
-  /** Resolves or rejects as the call does, after its end has been counted. */
+  /** Returns the call's result, after its end has been counted. */
   async #counted<T>({ foreign }: CountedCall, asked: Promise<T>): Promise<T> {
     let isAnswered = true;
     try {
@@ -95,7 +95,7 @@ export class PanelRate {
     }
   }
 
-  /** Learns from a response. A 429 demands a pause; other responses end it. */
+  /** Learns from a response: a 429 demands a pause, and other responses end it. */
   #learn(
     { path, server }: Pick<Call, 'path' | 'server'>,
     facts: RateFacts,

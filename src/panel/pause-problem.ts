@@ -1,10 +1,12 @@
-/** A pause that the panel demands, as a problem of a panel that works. */
+/** The problem of a panel that demands a pause. */
 import type { ProblemReading } from '../domain/reading.ts';
 import type { Clock } from '../domain/time.ts';
 import type { RateLimit } from './scheduler/rate-limit.ts';
 import { PATHS, type Path } from './subjects.ts';
 
-/** The pause of all calls or of any path, or only of `path` if given; undefined once it is over. */
+/**
+ * The pause of all calls or of any path, or only of `path` if given; undefined if there is none.
+ */
 export function pauseProblem(
   limit: Pick<RateLimit, 'currentPause'>,
   clock: Pick<Clock, 'toUnixMs'>,

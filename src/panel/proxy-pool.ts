@@ -1,4 +1,4 @@
-/** The connections to a proxy, through which tunnels are opened. */
+/** The connections to a proxy that open tunnels. */
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { CodedError, readTransportError } from '../diagnosis/transport-errors.ts';
 import type { Clock } from '../domain/time.ts';
@@ -6,18 +6,18 @@ import { bounded, untilAborted } from '../domain/waits.ts';
 import { inTime } from './connect-timeout.ts';
 import { type Proxy, proxyError, proxyRefused } from './proxy.ts';
 
-/** The part of the connect timeout that a proxy may use, so that its own timeout comes first. */
+/** The part of the connect timeout for the proxy, so that its own timeout comes first. */
 export const PROXY_PART = 0.8;
 
-/** How to connect to a proxy; the timeout covers everything up to its response. */
+/** How to connect to a proxy. The timeout covers everything until its response. */
 export interface ProxyOptions {
   readonly clock: Clock;
   readonly connect: buildConnector.BuildOptions & { readonly timeout: number };
 }
 
 /**
- * Connections to a proxy that open tunnels, which end when their signals abort; whatever fails has
- * the code of proxies.
+ * Connections to a proxy that open tunnels. A tunnel ends when its signal aborts. All errors have
+ * the code for proxies.
  */
 export class ProxyPool extends Pool {
   readonly #proxy: Proxy;
@@ -27,9 +27,9 @@ export class ProxyPool extends Pool {
     const { clock, connect: settings } = options;
     const connect = inTime(buildConnector({ ...settings, timeout: 0 }), clock, settings.timeout);
     super(proxy.origin, {
-      // ProxyAgent sets the proxy's host as TLS server name, which must not be an IP address.
+      // ProxyAgent uses the proxy's host as TLS server name, which must not be an IP address.
       connect: (target, done) => connect({ ...target, servername: '' }, done),
-      // After a request that was given up, undici connects again.
+      // undici would otherwise connect again after a canceled request.
       keepAliveTimeout: 1,
       headersTimeout: 0,
     });
@@ -47,7 +47,7 @@ export class ProxyPool extends Pool {
     ).catch((error: unknown) => {
       const { kind, code, message } = readTransportError(error);
       const hint = kind.startsWith('tls') ? '`tls_config.ca_file`' : 'that an HTTP proxy listens there';
-      // Node.js 24 appends its own advice, which would displace ours.
+      // Node.js 24 appends its own advice, which would precede the exporter's.
       const [said] = message.split('; if the root CA');
       const reason = message.includes(code) ? message : `${said} (${code})`;
       throw proxyError(

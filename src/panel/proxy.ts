@@ -1,4 +1,4 @@
-/** The HTTP proxy through which an address is reached. */
+/** The HTTP proxy for an address. */
 import { unescape } from 'node:querystring';
 import { getProxyForUrl } from 'proxy-from-env';
 import { isLocalHost } from '../addresses/ranges.ts';
@@ -8,9 +8,9 @@ import { KNOWN_SECRETS } from '../text/secrets.ts';
 
 export interface Proxy {
   readonly origin: string;
-  /** Its credentials, if it has any. */
+  /** The header with its credentials, if it has any. */
   readonly headers: { readonly 'proxy-authorization': string | undefined };
-  /** The name of its setting or variable. */
+  /** The name of the setting or variable that contains it. */
   readonly setting: string;
 }
 
@@ -27,7 +27,7 @@ export function proxyFor(address: string, proxyUrl: string | undefined): Proxy |
   return readProxy(withScheme(process.env[setting] ?? ''), setting);
 }
 
-/** Variables may name a proxy without its scheme. */
+/** Variables may contain a proxy without its scheme. */
 const withScheme = (address: string) => (address.includes('://') ? address : `http://${address}`);
 
 function readProxy(text: string, setting: string): Proxy {
@@ -47,25 +47,28 @@ function urlCredentials(url: URL) {
   return { user, password, login: Buffer.from(`${user}:${password}`).toString('base64') };
 }
 
-// A username is not a secret, unless it stands alone.
+// A username is secret only if there is no password.
 function urlSecrets(url: URL): readonly string[] {
   const { user, password, login } = urlCredentials(url);
   return user + password === '' ? [] : [password || user, login];
 }
 
-/** The secrets in a proxy's address, as a text may repeat them; none if it isn't an address. */
+/**
+ * The secrets in a proxy's address, in all forms that a text may contain; none if it isn't an
+ * address.
+ */
 export function proxySecrets(address: string): readonly string[] {
   const whole = withScheme(address);
   return URL.canParse(whole) ? urlSecrets(new URL(whole)) : [];
 }
 
-/** The error for a proxy that responded to a request for `target` with an error of its own. */
+/** The error for a proxy that rejected a request for `target`. */
 export function proxyRefused({ origin, setting }: Proxy, target: string, status: number): CodedError {
   const login = `set its username and password in \`${setting}\``;
   const advice = status === 401 || status === 407 ? login : 'check what the proxy allows and can reach';
   return proxyError(`the proxy ${origin} rejected ${printable(target)} (${status}): ${advice}`);
 }
 
-/** The message shows the proxy without its password, and what to change. */
+/** An error whose message contains the proxy without its password, and the setting to change. */
 export const proxyError = (message: string, cause?: unknown) =>
   new CodedError(OWN_CODES.proxy, message, { cause });

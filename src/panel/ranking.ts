@@ -1,7 +1,7 @@
-/** Items of any kind in order, from which any can be taken in logarithmic time. */
+/** Items in order, from which any can be removed in logarithmic time. */
 import { Heap, type Placed } from './heap.ts';
 
-/** The order of items: by the first number, among equals by the second, and so on, ascending. */
+/** The order of items: by the first number, then the second, and so on, ascending. */
 export type Rank = readonly number[];
 
 interface Entry<Item> extends Placed {
@@ -9,7 +9,7 @@ interface Entry<Item> extends Placed {
   rank: Rank;
 }
 
-/** Items by the ranks that they had when they were put in, whatever happened to them since. */
+/** Items by the ranks that they had when they were added, whatever happened to them since. */
 export class Ranking<Item> {
   readonly #heap = new Heap<Entry<Item>>(isBefore);
   readonly #entries = new Map<Item, Entry<Item>>();
@@ -31,7 +31,7 @@ export class Ranking<Item> {
     return this.firstRank?.[0] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Puts the item in, or gives it another rank. */
+  /** Adds the item, or changes its rank. */
   put(item: Item, ...rank: Rank): void {
     let entry = this.#entries.get(item);
     if (entry === undefined) this.#entries.set(item, (entry = { item, rank, place: -1 }));
@@ -39,7 +39,7 @@ export class Ranking<Item> {
     this.#heap.put(entry, rank[0] ?? 0);
   }
 
-  /** Returns whether the item was in here. */
+  /** Returns whether the item was in the ranking. */
   delete(item: Item): boolean {
     const entry = this.#entries.get(item);
     if (entry === undefined) return false;
@@ -47,7 +47,7 @@ export class Ranking<Item> {
     return this.#heap.delete(entry);
   }
 
-  /** Takes out the items whose ranks begin with at most this number, in their order. */
+  /** Removes and returns the items whose ranks begin with at most this number, in order. */
   *takeUpTo(bound: number): Generator<Item, void, undefined> {
     for (let item = this.first; item !== undefined && this.lowest <= bound; item = this.first) {
       this.delete(item);

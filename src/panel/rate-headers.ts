@@ -1,6 +1,4 @@
-/**
- * Reads a panel's rate limit, and the pause that it demands, from a response's headers and text.
- */
+/** Reads a panel's rate limit and its demand for a pause from a response's headers and text. */
 import { DEFAULT_WAIT_MS, MAX_WAIT_MS, type RateFacts } from './scheduler/rate-limit.ts';
 
 /** The rate limit headers of a response, as received. */
@@ -9,22 +7,22 @@ export interface RateHeaders {
   readonly remaining?: string;
   readonly retryAfter?: string;
   readonly reset?: string;
-  /** The panel's own clock, with which `reset` is compared. */
+  /** The panel's own clock, for comparison with `reset`. */
   readonly date?: string;
 }
 
-/** The shortest wait, because 0 would be a hot loop. */
+/** The minimum wait, because 0 would cause a hot loop. */
 const MIN_WAIT_MS = 1_000;
 
-/** A reset further in the past is not an instant of this window but some other number. */
+/** A reset further in the past can't be an instant of this window. */
 const MAX_RESET_AGE_MS = 60_000;
 
-/** A higher limit counts as no limit. */
+/** A higher limit means unlimited. */
 const MAX_LIMIT = 1_000_000;
 
 /**
- * How long to wait after a 429, in milliseconds from 1 s to 10 min, according to `Retry-After`, the
- * reset header, or the seconds in the message's text, in this order; a minute by default.
+ * The wait after a 429 in milliseconds, from 1 s to 10 min: from `Retry-After`, the reset header,
+ * or the seconds in the message, in this order; a minute by default.
  */
 export function retryAfterMs(headers: RateHeaders, message: string | undefined, nowUnixMs: number): number {
   const panelNow = httpDateMs(headers.date) ?? nowUnixMs;
@@ -33,9 +31,7 @@ export function retryAfterMs(headers: RateHeaders, message: string | undefined, 
   return Math.min(Math.max(waitMs ?? DEFAULT_WAIT_MS, MIN_WAIT_MS), MAX_WAIT_MS);
 }
 
-/**
- * The limit that the headers report for a window of this length; undefined if it is implausible.
- */
+/** The limit in the headers for a window of this length; undefined if it is implausible. */
 export function rateFacts(headers: RateHeaders, windowMs = 60_000): RateFacts {
   const limit = ((wholeNumber(headers.limit) ?? 0) * 60_000) / windowMs;
   const limitPerMinute = limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
@@ -67,7 +63,7 @@ function wholeNumber(value: string | undefined): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-// `Date.parse` alone accepts almost any text as a date.
+// Only HTTP dates, because `Date.parse` accepts almost any text.
 function httpDateMs(value: string | undefined): number | undefined {
   if (value === undefined || !/^[A-Z][a-z]{2,8},? /.test(value)) return undefined;
   const at = Date.parse(value);

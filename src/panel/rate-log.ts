@@ -1,4 +1,4 @@
-/** The log lines about the rate limit of a panel. */
+/** The log lines about a panel's rate limit. */
 import { problemLine } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -14,7 +14,7 @@ export class RateLog {
     this.#panel = panel;
   }
 
-  /** The panel reported another limit. */
+  /** Logs another limit from the panel. */
   learned({ knownLimitPerMinute: known, limitPerMinute, isPinned }: RateLimit, wasKnown: boolean): void {
     if (isPinned) return;
     const [log, panel] = [this.#log, this.#panel];
@@ -25,7 +25,7 @@ export class RateLog {
     );
   }
 
-  /** Somebody else uses the account's calls; undefined if no longer. */
+  /** Logs that other clients use the account; undefined if they no longer do. */
   shared(problem: Problem | undefined): void {
     const [log, panel] = [this.#log, this.#panel];
     if (problem === undefined)
@@ -33,7 +33,7 @@ export class RateLog {
     else log.warn({ panel, ...problem }, `panel ${panel}: ${problemLine(problem)}`);
   }
 
-  /** The panel demanded a pause. */
+  /** Logs a pause that the panel demanded. */
   paused({ scope, lengthMs, isRepeated }: Pause): void {
     const [log, panel] = [this.#log, this.#panel];
     const seconds = Math.ceil(lengthMs / 1_000);

@@ -4,22 +4,20 @@ import type { ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import type { Responses } from './responses.ts';
 
-/** The requests that exist. */
+/** The available requests. */
 export type Requests = {
   readonly [Endpoint in ApiEndpoint]: (what: Requested) => PanelRequest<Responses[Endpoint]>;
 };
 
 /** A GET request and the decoder of its response. */
 export interface PanelRequest<T> {
-  /** Path and query below the panel's base address. */
+  /** Path and query, relative to the panel's base address. */
   readonly path: string;
   /** Decodes the response. Throws a ShapeError if it has another shape. */
   readonly decode: (body: unknown) => T;
 }
 
-/**
- * The subject of a call, as far as its endpoint needs it. The default query is the shortest list.
- */
+/** The parameters of a call that its endpoint needs. The default query is the shortest list. */
 export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
 /** The identifiers of a server in the paths and responses of its endpoints. */

@@ -5,7 +5,7 @@ import type { Sample } from '../domain/sample.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 
-/** The decoded responses of the endpoints. */
+/** The decoded response of each endpoint. */
 export interface Responses extends Readonly<Record<ApiEndpoint, unknown>> {
   readonly listing: ListingPage;
   readonly websocket: Credentials;
@@ -16,7 +16,7 @@ export interface Responses extends Readonly<Record<ApiEndpoint, unknown>> {
   readonly account: KeyAccount;
 }
 
-/** A page of a list that has several. */
+/** One page of a list. */
 interface Page {
   /** 1 if the list reports none. */
   readonly totalPages: number;
@@ -32,26 +32,26 @@ export interface NodesPage extends Page {
 export interface KeyAccount {
   readonly username: string;
   readonly isAdmin: boolean;
-  /** Whether the key may do what its account may; false if it has permissions of its own. */
+  /** Whether the key has all rights of its account; false if it has its own permissions. */
   readonly isKeyUnlimited: boolean;
 }
 
-/** The maximum age of a resources response, because the panel caches it (field notes, REST). */
+/** The maximum age of a resources response, because panels cache it. */
 export const POLL_CACHE_MS = 20_000;
 
-/** The problem of a server for which the panel responded without data. */
+/** The problem of a server about which the panel responded without data. */
 export const NO_DATA: Problem = {
   cause: 'node_unreachable',
   detail: "the panel has no data: it can't reach the node",
 };
 
-/** The resources endpoint's report about a server. */
+/** What the resources endpoint reports about a server. */
 export interface Resources {
-  /** Undefined if the panel has no data, which is not the same as zeros. */
+  /** Undefined if the panel has no data, which differs from zeros. */
   readonly sample: Sample | undefined;
   readonly suspended: boolean;
   readonly badFields: number;
-  /** When the panel was asked, in monotonic milliseconds; absent if this poll asked it. */
+  /** When the panel was asked, in monotonic milliseconds; absent if this poll made the request. */
   readonly requestedAt?: number;
 }
 
@@ -60,11 +60,11 @@ export interface Credentials {
   /** A secret: it must not appear in any log, error or page. */
   readonly token: string;
   readonly socketUrl: string;
-  /** The token's lifetime from its receipt, in milliseconds. */
+  /** The token's lifetime from its arrival, in milliseconds. */
   readonly lifetimeMs: number;
 }
 
-/** One server as the panel's server list describes it. */
+/** One server in the panel's server list. */
 export interface ListedServer
   extends Pick<
       ServerTarget,
@@ -87,7 +87,7 @@ export interface ListedServer
 /** One page of the server list, in the panel's order. */
 export interface ListingPage extends Page {
   readonly servers: readonly ListedServer[];
-  /** Entries that can't be used, or are beyond the requested ones. */
+  /** The number of unusable entries, and of entries beyond the requested ones. */
   readonly badEntries: number;
 }
 
@@ -101,7 +101,7 @@ export interface Backup {
   readonly bytes?: number;
 }
 
-/** One page of a server's backups, of which only completed ones are listed. */
+/** One page of a server's completed backups. */
 export interface BackupsPage extends Page {
   readonly backups: readonly Backup[];
 }
@@ -112,14 +112,14 @@ export interface Schedule {
   readonly name: string;
   /** Whether the panel would start it: it is active and has a task. */
   readonly isDue: boolean;
-  /** The panel started it, and its last task hasn't ended; absent if the panel doesn't know. */
+  /** Whether it is running; absent if the panel doesn't know. */
   readonly isProcessing?: boolean;
   /** In Unix milliseconds; absent if it never ran. */
   readonly lastRunMs?: number;
   readonly nextRunMs?: number;
 }
 
-/** Thrown for JSON that differs from the contract; the message contains what was expected. */
+/** The error for JSON that differs from the contract. The message contains the expectation. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }

@@ -1,16 +1,16 @@
-/** The addresses that a panel gives for its nodes' console sockets. */
+/** The addresses of nodes' console sockets, as given by the panel. */
 
-/** The last address of each node; the path of a socket's address contains the server. */
+/** The last address of each node. Only the path of a socket's address contains the server. */
 export class SocketAddresses {
   readonly #addresses = new Map<string, string>();
 
-  /** Does the panel still give this address for the node's sockets, as far as is known? */
+  /** Is this the node's latest address, as far as is known? */
   isCurrent(node: string | undefined, url: string): boolean {
     const address = node === undefined ? undefined : this.#addresses.get(node);
     return address === undefined || address === urlAddress(url);
   }
 
-  /** The panel gave this address; returns the one that the node had before, if it is another. */
+  /** Notes an address from the panel. Returns the node's previous one, if it differs. */
   note(node: string | undefined, url: string): string | undefined {
     if (node === undefined || !URL.canParse(url)) return undefined;
     const address = urlAddress(url);
@@ -20,8 +20,8 @@ export class SocketAddresses {
   }
 
   /**
-   * A server of the node streams at this address. The panel may have given it before the node was
-   * known; an address that it gave since counts more.
+   * Notes that a server of the node streams at this address. The panel may have given it before the
+   * node was known; a later address takes precedence.
    */
   streams(node: string | undefined, url: string): void {
     if (node !== undefined && !this.#addresses.has(node)) this.note(node, url);

@@ -1,25 +1,24 @@
-/** The interface of a dialect's console sockets: their frames as messages. */
+/** The interface of a dialect's console sockets, which converts frames and messages. */
 import type { ServerState } from '../domain/power-states.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { BadMessageKind, PanelTelemetry } from '../domain/telemetry.ts';
 
-/** The messages of the console socket. None of the functions uses `this`. */
+/** Reads and writes the messages of the console socket. None of the functions uses `this`. */
 export interface SocketCodec {
-  /** The far end drops longer frames without a response. */
+  /** The maximum frame length. The far end silently drops longer frames. */
   readonly maxFrameBytes: number;
-  /**
-   * How many sockets without an accepted token a daemon allows for one address; any number if
-   * absent.
-   */
+  /** How many unauthenticated sockets per address a daemon allows; unlimited if absent. */
   readonly handshakesPerAddress?: number;
-  /** The text of one frame; throws a RangeError if the far end would drop it for its length. */
+  /**
+   * The text of one frame. Throws a RangeError if the far end would drop it because of its length.
+   */
   readonly encode: (message: ClientMessage) => string;
   /** Reads one text frame; never throws. */
   readonly decode: (frame: Buffer) => DecodedFrame;
   /**
-   * Reads the frame that these bytes contain and calls the handler; never throws because of the
-   * frame's content. Returns whether it is a console line, of which many may come: the reader then
+   * Reads the frame in these bytes and calls the handler. Never throws because of the frame's
+   * content. Returns whether it is a console line: many of them may follow, so the reader then
    * takes a break.
    */
   readonly handleFrame: (
@@ -29,9 +28,9 @@ export interface SocketCodec {
     from?: number,
     to?: number,
   ) => boolean;
-  /** The notice of the daemon about a stop in a console frame; undefined if there is none. */
+  /** The daemon's notice about a stop in a console frame; undefined if there is none. */
   readonly daemonNotice: (frame: Buffer, isStopToExplain: boolean) => DaemonNotice | 'unreadable' | undefined;
-  /** Why a node, or a proxy in front of it, refused to open a socket, and its text. */
+  /** Why a node, or a proxy in front of it, rejected a socket, and its text. */
   readonly readUpgradeRefusal: (refusal: UpgradeRefusal) => {
     readonly cause: CauseCode;
     readonly message: string | undefined;
@@ -40,21 +39,21 @@ export interface SocketCodec {
   readonly closeCause: (code: number) => CauseCode;
   /** Why a node responded to this token with `jwt error`. */
   readonly jwtErrorCause: (message: string, token?: string) => CauseCode;
-  /** The permissions that a token lists; undefined if it can't be read. */
+  /** The permissions in a token; undefined if it can't be read. */
   readonly readPermissions: (token: string) => readonly string[] | undefined;
 }
 
-/** The response that came instead of a console socket. */
+/** The response in place of a console socket. */
 export interface UpgradeRefusal {
   readonly status: number;
-  /** The beginning of its body. */
+  /** The first part of its body. */
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
   /** Whether Cloudflare sent a challenge page. */
   readonly isChallenge?: boolean | undefined;
 }
 
-/** A daemon's notice on a server's console about the end of a run. */
+/** A daemon's notice about the end of a run, on the server's console. */
 export type DaemonNotice =
   | { readonly kind: 'crash detected' }
   | { readonly kind: 'exit code'; readonly code: number }
@@ -65,11 +64,14 @@ export type DaemonNotice =
 
 /** A node's message about a token. */
 export interface JwtError {
-  /** Without the random identifier, so it is the same for every server. */
+  /** Without the random identifier, so that it is the same for every server. */
   readonly message: string;
-  /** A new token would be accepted. */
+  /** Whether a new token would be accepted. */
   readonly isFixable: boolean;
-  /** The message responds to a token; otherwise, it may replace an event that the node withheld. */
+  /**
+   * Whether the message responds to a token. Otherwise, it may replace an event that the node
+   * withheld.
+   */
   readonly answersToken: boolean;
 }
 
@@ -77,7 +79,7 @@ export interface JwtError {
 export const POWER_ACTIONS = ['start', 'stop', 'restart', 'kill'] as const;
 export type PowerAction = (typeof POWER_ACTIONS)[number];
 
-/** All messages of the contract that a client may send. */
+/** All messages that the contract allows a client to send. */
 export type ClientMessage =
   | { readonly event: 'auth'; readonly token: string }
   | { readonly event: 'send stats' }
@@ -85,7 +87,7 @@ export type ClientMessage =
   | { readonly event: 'set state'; readonly action: PowerAction }
   | { readonly event: 'send command'; readonly command: string };
 
-/** A received frame: its event's name, and those of its args that are strings. */
+/** A received frame: the name of its event, and its text arguments. */
 export interface ServerMessage {
   readonly event: string;
   readonly args: readonly string[];
@@ -94,12 +96,12 @@ export interface ServerMessage {
 /** A message, or the reason why a frame contains none. */
 export type DecodedFrame = ServerMessage | { readonly bad: BadMessageKind };
 
-/** Receives what a frame contains; messages that a session doesn't act on are only counted. */
+/** Handles the content of frames. Messages without a handler are only counted. */
 export interface FrameHandler {
   readonly telemetry: PanelTelemetry;
-  /** The frame isn't JSON: detecting that takes longer than reading a message. */
+  /** The frame isn't JSON. Detecting that takes longer than reading a message. */
   unreadable(): void;
-  /** A console line, passed as the raw frame because few lines are ever read. */
+  /** A console line, as the raw frame, because few lines are ever read. */
   consoleLine(frame: Buffer): void;
   /** The sample is valid only during the call. */
   stats(sample: Sample): void;
@@ -110,6 +112,6 @@ export interface FrameHandler {
   jwtError(error: JwtError): void;
   /** The node failed to handle a message, such as the token. */
   daemonError(message: string): void;
-  /** A backup of the server completed, successfully or not. */
+  /** A backup of the server was completed, successfully or not. */
   backupCompleted(): void;
 }

@@ -1,32 +1,32 @@
-/** The dialect that a panel speaks, according to its setting, its key and its responses. */
+/** The dialect of a panel, from its setting, its key and its responses. */
 import { EventEmitter } from 'node:events';
 import type { Dialect, PanelAnswerText } from './dialect.ts';
 import { DEFAULT_DIALECT, DIALECTS, otherDialect } from './dialects/dialects.ts';
 import type { DialectName } from './dialects/facts.ts';
 import type { SocketCodec } from './socket-codec.ts';
 
-/** The setting `panel`, and how to get the key that is used at the time. */
+/** The setting `panel`, and a function that returns the current key. */
 export interface DialectSigns {
-  /** Decides, whatever the panel responds. */
+  /** If set, it is the dialect, whatever the panel responds. */
   readonly kind?: DialectName | undefined;
   readonly apiKey: () => string;
 }
 
-/** Sessions, calls and the rate limit of a panel share one. */
+/** A panel's current dialect. Its sessions, calls and rate limit share this object. */
 export class SpokenDialect {
-  /** Emits the dialect once a response has proved that it is another one. */
+  /** Emits the dialect once a response has shown that it is a different one. */
   readonly events = new EventEmitter<{ recognized: [Dialect] }>();
   readonly #signs: DialectSigns;
   #key: string | undefined;
   #current: Dialect = DEFAULT_DIALECT;
-  /** No response changes the dialect until the key changes. */
+  /** Whether responses can't change the dialect until the key changes. */
   #isCertain = false;
 
   constructor(signs: DialectSigns) {
     this.#signs = signs;
   }
 
-  /** Another key may belong to another panel at the same address. */
+  /** The current dialect. A different key may belong to a different panel at the same address. */
   get current(): Dialect {
     const key = this.#signs.apiKey();
     if (key !== this.#key) {
@@ -38,12 +38,12 @@ export class SpokenDialect {
     return this.#current;
   }
 
-  /** The messages on its sockets, in the dialect of the last call. Read for every frame. */
+  /** The messages on the panel's sockets, in the dialect of the last call. Read for every frame. */
   get codec(): SocketCodec {
     return this.#current.socket;
   }
 
-  /** The dialect of this response, if it is another one than before. */
+  /** The dialect of this response, if it differs from the previous one. */
   hears(answer: PanelAnswerText): Dialect | undefined {
     const { current } = this;
     if (this.#isCertain) return undefined;
@@ -56,7 +56,7 @@ export class SpokenDialect {
   }
 }
 
-/** The dialect of the panels whose keys begin like this one. */
+/** The dialect of panels whose keys have this key's prefix. */
 function dialectWithKey(key: string): Dialect | undefined {
   return DIALECTS.find(({ keys: { client = [], either = [] } }) =>
     [...client, ...either].some((prefix) => key.startsWith(prefix)),

@@ -3,8 +3,8 @@
 import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls';
 
 /**
- * The TLS options of connections to this address, with one context if it is reached over TLS: a
- * context of its own would cost each connection a quarter of a millisecond, and as much when it is
+ * The TLS options for connections to this address, which share one context if the address uses TLS.
+ * A context for each connection would cost 0.25 ms when it is created, and again when it is
  * collected.
  */
 export function tlsOptions(

@@ -1,4 +1,6 @@
-/** The calls of trials, which no session asked for: each for the first server that may be asked. */
+/**
+ * Makes the calls of trials that no session requested, each for the first server that may be asked.
+ */
 
 import { AT_ONCE } from '../domain/time.ts';
 import type { Health } from './health/health.ts';
@@ -9,11 +11,9 @@ import type { Path } from './subjects.ts';
 
 export interface TrialCallsOptions {
   readonly health: () => Pick<Health, 'asked' | 'last'>;
-  /**
-   * May another credential call of this server be made now, as far as its own limit is concerned?
-   */
+  /** Does this server's own limit allow another credential call now? */
   readonly hasTokenRoom: (server: string) => boolean;
-  /** Makes the call as soon as nothing holds it. */
+  /** Makes the call once nothing holds it. */
   readonly start: (
     path: Path,
     what: Requested,
@@ -22,7 +22,7 @@ export interface TrialCallsOptions {
   ) => Promise<unknown>;
 }
 
-/** Makes them before all calls with a deadline. */
+/** Makes these calls before all calls with a deadline. */
 export function trialCalls({ health, hasTokenRoom, start }: TrialCallsOptions): Enqueue {
   const choose = (path: Path, servers: Iterable<string>, needsRoom: boolean): string | undefined => {
     let first: string | undefined;

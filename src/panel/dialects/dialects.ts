@@ -1,4 +1,4 @@
-/** The dialects that exist. */
+/** The list of dialects. */
 import type { Dialect, PanelAnswerText } from '../dialect.ts';
 import { CALAGOPUS } from './calagopus.ts';
 import { HYDRODACTYL } from './hydrodactyl.ts';
@@ -7,7 +7,7 @@ import { PTERODACTYL } from './pterodactyl.ts';
 /** A dialect that extends another one comes before it. */
 export const DIALECTS: readonly Dialect[] = [HYDRODACTYL, PTERODACTYL, CALAGOPUS];
 
-/** The dialect until a setting, a key or a response proves another one. */
+/** The dialect until a setting, a key or a response shows a different one. */
 export const DEFAULT_DIALECT = PTERODACTYL;
 
 /** The dialect of the response, if it isn't the current one. */

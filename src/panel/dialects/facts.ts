@@ -1,24 +1,24 @@
-/** The facts about each dialect that other parts of the program need. */
+/** Facts about each dialect that other parts of the program need. */
 
-/** The data of a dialect; its behavior is its `Dialect`. */
+/** The data of a dialect. Its behavior is in its `Dialect`. */
 export interface DialectFacts {
-  /** A value of the setting `panel`. */
+  /** The value for the setting `panel`. */
   readonly name: string;
-  /** The names of the panels that speak it. */
+  /** The names of the panels with this API. */
   readonly panels: readonly string[];
-  /** How its API keys begin. */
+  /** The prefixes of its API keys. */
   readonly keys: KeyPrefixes;
-  /** Whether the panel counts calls by the client's address, not by its account. */
+  /** Whether the panel counts calls by the client's address and not by its account. */
   readonly limitsAddresses?: true;
-  /** The daemons that the paths of its servers name. */
+  /** The daemons in the paths of its servers. */
   readonly daemons: readonly string[];
-  /** What the panel calls the permission that an account, or its key, needs for an endpoint. */
+  /** The panel's name for the permission that an account, or its key, needs for an endpoint. */
   readonly permissions: Readonly<Partial<Record<PermittedEndpoint, string>>>;
-  /** The permission that an account needs for a server's console, if there is one. */
+  /** The permission that an account needs for a server's console; absent if there is none. */
   readonly consolePermission?: string;
-  /** How an account gets it, in sentences. */
+  /** How to give an account that permission, in sentences. */
   readonly consoleGrant?: string;
-  /** The text with which its daemon rejects calls that aren't the panel's. */
+  /** The text with which its daemon rejects calls from others than the panel. */
   readonly daemonRefusal?: RegExp;
   /** Text that only the panel's own web pages contain. */
   readonly ownPage?: RegExp;
@@ -27,9 +27,9 @@ export interface DialectFacts {
 type PermittedEndpoint = 'listing' | 'backups' | 'schedules';
 
 /**
- * A client key has the rights of one account; an application key administers the panel, and the
- * client API rejects it. Prefixes in `either` belong to both kinds; names of servers may begin with
- * them, too.
+ * A client key has the rights of one account. An application key administers the panel, and the
+ * client API rejects it. Prefixes in `either` belong to both kinds, and names of servers may also
+ * begin with them.
  */
 type KeyPrefixes = Readonly<Partial<Record<'client' | 'application' | 'either', readonly string[]>>>;
 
@@ -54,14 +54,15 @@ export const HYDRODACTYL_FACTS = {
   ...PTERODACTYL_FACTS,
   name: 'hydrodactyl',
   panels: ['Hydrodactyl'],
-  // Pyrodactyl's and its own.
+  // The prefixes of Pyrodactyl and of Hydrodactyl itself.
   keys: { either: ['pyro_', 'hydro_'] },
   // app/Enums/Daemon/DaemonType.php.
   daemons: ['wings', 'elytra'],
 } as const satisfies DialectFacts;
 
 /**
- * It has no application API, and gives everybody who may see a server its console's credentials.
+ * Calagopus has no application API, and gives console credentials to everyone who may see the
+ * server.
  */
 export const CALAGOPUS_FACTS = {
   name: 'calagopus',
@@ -82,23 +83,21 @@ export const DIALECT_FACTS: readonly DialectFacts[] = ALL;
 export type DialectName = (typeof ALL)[number]['name'];
 export const DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);
 
-/** All daemons that paths of servers name. */
+/** All daemons that occur in paths of servers. */
 export const DAEMONS = [...new Set(DIALECT_FACTS.flatMap(({ daemons }) => daemons))];
 
-/** The names of the panels whose dialects pass this test, as a list for a sentence. */
+/** The names of the panels whose dialects pass this test, as a list within a sentence. */
 export function panelsWith(isMeant: (facts: DialectFacts) => boolean): string {
   return joinNames(DIALECT_FACTS.filter(isMeant).flatMap(({ panels }) => panels));
 }
 
-/** The names as `a, b and c`. */
+/** The names in the form `a, b and c`. */
 export function joinNames(names: readonly string[]): string {
   const [last = '', ...others] = names.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
 }
 
-/**
- * A permission under the first panel's name for it, with the other panels' names in parentheses.
- */
+/** A permission with the first panel's name for it, and the other panels' names in parentheses. */
 export function permissionText(permissionIn: (facts: DialectFacts) => string | undefined): string {
   const usual = DIALECT_FACTS.map(permissionIn).find((name) => name !== undefined) ?? '';
   const others = DIALECT_FACTS.filter((facts) => (permissionIn(facts) ?? usual) !== usual).map(
@@ -107,7 +106,7 @@ export function permissionText(permissionIn: (facts: DialectFacts) => string | u
   return others.length === 0 ? `\`${usual}\`` : `\`${usual}\` (${others.join(', ')})`;
 }
 
-/** What to do about a missing permission for consoles. */
+/** The remedy for a missing console permission. */
 export const CONSOLE_GRANT = [
   ...new Set(DIALECT_FACTS.flatMap(({ consoleGrant }) => consoleGrant ?? [])),
 ].join(' ');

@@ -1,22 +1,19 @@
-/**
- * Hydrodactyl's dialect: Pterodactyl's with the daemon of a server in the paths of most of its
- * endpoints.
- */
+/** Hydrodactyl's dialect: Pterodactyl's, with the server's daemon in most paths. */
 import type { Dialect, ErrorBody } from '../dialect.ts';
 import type { Requested } from '../requests.ts';
 import { HYDRODACTYL_FACTS } from './facts.ts';
 import { PTERODACTYL, requestsBelow } from './pterodactyl.ts';
 import { asFields, asText, pathPart, valueIn } from './wire.ts';
 
-/** Where a server's endpoints are (routes/api-client.php). */
+/** The path of a server's endpoints (routes/api-client.php). */
 function serverPath({ id = '', daemon }: Requested): string {
   const place = daemon === undefined ? '' : `/${daemon}`;
   return `/api/client/servers${place}/${pathPart(id)}`;
 }
 
 /**
- * The response to a path without a daemon, for which the panel has no route, or with a daemon other
- * than the server's (CheckDaemonType).
+ * The response to a path without a daemon, which has no route, or with another daemon than the
+ * server's (CheckDaemonType).
  */
 const OTHER_DAEMON =
   /^The route api\/client\/servers\/[^/]+\/(?:websocket|backups|schedules) could not be found|requires daemon type '\w+'/;

@@ -1,4 +1,4 @@
-/** Pterodactyl's dialect, which Pelican and compatible panels speak as well. */
+/** Pterodactyl's dialect, which Pelican and compatible panels also have. */
 import type { Dialect } from '../dialect.ts';
 import type { Requested, Requests } from '../requests.ts';
 import { PTERODACTYL_FACTS } from './facts.ts';
@@ -17,11 +17,11 @@ import { PTERODACTYL_SOCKET } from './pterodactyl/socket-messages.ts';
 import { decodeResources } from './pterodactyl/stats.ts';
 import { asFields, asText, pathPart } from './wire.ts';
 
-/** The requests, with those of a server below its path; pages count from 1. */
+/** The requests, where those about a server are below its path. Pages count from 1. */
 export function requestsBelow(serverPath: (what: Requested) => string): Requests {
   return {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
-    // This path names the server's daemon on no panel of the family.
+    // On no panel of the family does this path contain the daemon.
     resources: ({ id }) => ({ path: `${serverPath({ id })}/resources`, decode: decodeResources }),
     listing: ({ page = 1, perPage = 1, type }) => {
       const query = new URLSearchParams({ page: String(page), per_page: String(perPage), include: 'egg' });
@@ -36,7 +36,7 @@ export function requestsBelow(serverPath: (what: Requested) => string): Requests
     }),
     /** Panels return all schedules on one page. */
     schedules: (what) => ({ path: `${serverPath(what)}/schedules`, decode: decodeSchedules }),
-    /** Needs a key that may read the application API. */
+    /** Requires a key that may read the application API. */
     nodes: ({ page = 1 }) => ({
       path: `/api/application/nodes?page=${page}&per_page=${NODES_PER_PAGE}`,
       decode: decodeNodesPage,

@@ -1,17 +1,17 @@
 /**
- * Reads the body of a refused call, whoever sent it: the panel, a proxy, a bot check or a web
+ * Reads the body of a rejected call from any sender: the panel, a proxy, a bot check or a web
  * server.
  */
 import { printable } from '../../text/printable.ts';
 import type { ErrorBody } from '../dialect.ts';
 import { asFields, asText, type Fields, parseJson } from './wire.ts';
 
-/** A page's title is near its start; the rest isn't scanned. */
+/** The part of a page that is scanned: its title is near the start. */
 const MAX_SCANNED = 4_096;
 
 /**
- * `own` reads a JSON object; it returns undefined if the form isn't one of the panel's own. Never
- * throws.
+ * `own` reads a JSON object, and returns undefined if it doesn't have one of the panel's own forms.
+ * Never throws.
  */
 export function readBody(
   text: string,
@@ -22,7 +22,7 @@ export function readBody(
   return { ...body, detail: printable(message) || undefined };
 }
 
-/** The body with its message as received, before it is made printable. */
+/** The body with its message as received, not yet printable. */
 function parsedBody(
   text: string,
   contentType: string,
@@ -39,7 +39,7 @@ function foreignMessage(body: Fields): string | undefined {
   return messageIn(body) ?? messageIn(asFields(body['error'])) ?? messageIn(asFields(errors[0]));
 }
 
-/** The fields in which panels, gateways and firewalls put their message. */
+/** The fields in which panels, gateways and firewalls send their message. */
 const MESSAGE_FIELDS = ['message', 'detail', 'title', 'error'] as const;
 
 function messageIn(fields: Fields = {}): string | undefined {
@@ -61,10 +61,10 @@ function pageTitle(page: string): string | undefined {
   return firstLine(text);
 }
 
-/** The parts of a page that a browser doesn't show. */
+/** The invisible parts of a page. */
 const UNSEEN = /<(script|style)\b[^]*?<\/\1>/gi;
 
-/** Tags at which a browser begins a new line. */
+/** Tags that begin a new line. */
 const LINE_END = /<\/?(?:br|div|h\d|hr|li|p|pre|td|tr)\b[^<>]*>/gi;
 
 function firstLine(text: string): string | undefined {

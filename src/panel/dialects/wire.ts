@@ -1,4 +1,4 @@
-// Reads JSON whose shape is uncertain, by rules that all panels share.
+// Reads JSON of uncertain shape, with rules that all panels share.
 import type { Limit } from '../../domain/limits.ts';
 import { SERVER_STATES, type ServerState } from '../../domain/power-states.ts';
 import { MIB } from '../../domain/units.ts';
@@ -6,7 +6,7 @@ import { MIB } from '../../domain/units.ts';
 /** An object with unknown fields; JSON arrays are excluded. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value as an object whose fields can be read; undefined for anything else. */
+/** The value as an object with readable fields; undefined for anything else. */
 export function asFields(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
@@ -16,7 +16,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The value in nested objects; undefined if one of them is missing. */
+/** The value in nested objects; undefined if one is missing. */
 export function valueIn(object: unknown, ...keys: readonly string[]): unknown {
   return keys.reduce((value, key) => asFields(value)?.[key], object);
 }
@@ -30,7 +30,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Longer than any id of a panel. */
+/** The maximum length of an id, which is longer than that of any panel. */
 const MAX_ID = 64;
 
 export function asId(value: unknown): string | undefined {
@@ -48,18 +48,18 @@ export function limit(value: unknown, basePerUnit: number): Limit | undefined {
 
 const PERCENT_PER_CORE = 100;
 
-/** On the wire, a limit of the CPU is in percent of a core. */
+/** On the wire, a CPU limit is in percent of a core. */
 export function cpuLimit(value: unknown): Limit | undefined {
   return limit(value, 1 / PERCENT_PER_CORE);
 }
 
-/** For swap, -1 means unlimited on the wire, and 0 means none. */
+/** On the wire, -1 means unlimited swap, and 0 means none. */
 export function swapLimit(value: unknown): Limit | undefined {
   if (value === -1) return 'unlimited';
   return value === 0 ? 0 : limit(value, MIB);
 }
 
-/** A higher page count is an error of the panel: no panel lists a million servers. */
+/** A higher page count is the panel's error: no panel lists a million servers. */
 export const MAX_PAGE_COUNT = 10_000;
 
 /** An ISO time in Unix milliseconds. */
@@ -68,15 +68,15 @@ export function instant(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** An id as a part of a path. Dots are encoded too, so that it can't escape its place. */
+/** An id as part of a path. Dots are also encoded, so that it can't leave its place. */
 export function pathPart(id: string): string {
   return encodeURIComponent(id).replaceAll('.', '%2E');
 }
 
 /**
- * The state that a text on the wire stands for. Daemons never send `stopped`: panels write it, with
- * 0 for every number, for a server about which the daemon reports nothing, as they do for one that
- * is off (`StatsTransformer` in their sources).
+ * The server state for a text on the wire. Daemons never send `stopped`. Panels write it, with 0
+ * for every number, for a server without a report from its daemon (`StatsTransformer` in their
+ * sources).
  */
 export function parseServerState(text: string): ServerState {
   if (text === 'stopped') return 'offline';

@@ -1,4 +1,6 @@
-/** A round of canaries: calls of each kind in use, which together prove whether the panel works. */
+/**
+ * A round of canaries: one call of each kind in use, which together show whether the panel works.
+ */
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { callSigns, isUnknownPath } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
@@ -8,10 +10,10 @@ import { PanelError, toProblem } from '../panel-error.ts';
 import { NO_SERVER, type Path } from '../subjects.ts';
 import type { Enqueue } from './trial-call.ts';
 
-/** The kinds of calls that prove whether the panel works. */
+/** The kinds of calls that are used as canaries. */
 const CANARIES = ['listing', 'websocket', 'resources'] as const;
 
-/** If a canary takes longer, the next kind is tried as well. */
+/** After this time, the next kind is tried as well. */
 const NEXT_CANARY_MS = 2_000;
 
 export interface RoundOptions {
@@ -22,8 +24,8 @@ export interface RoundOptions {
   /** The servers that may be asked, the best first. */
   readonly candidates: (path: Path) => Iterable<string>;
   /**
-   * Rounds of this outage before this one. Each begins with another kind, also after one that
-   * proved nothing: a rate limit of one kind of call mustn't hide that others work.
+   * The number of earlier rounds during this outage. Each round begins with another kind, even
+   * after one without a result: a rate limit for one kind of call mustn't hide that others work.
    */
   readonly earlierRounds: number;
   readonly isBlamed: boolean;
@@ -44,21 +46,23 @@ export async function round(options: RoundOptions, signal: AbortSignal): Promise
     canaries.push(canary);
     if (path === 'listing') list = canary;
     const result = await Promise.race([canary, sleep(clock, NEXT_CANARY_MS, signal)]);
-    // An earlier round proved that every kind of call is refused, so one refusal is enough now.
+    // An earlier round has shown that every kind of call is rejected, so one rejection is now
+    // enough.
     if (isBlamed && typeof result === 'object' && CAUSES[result.cause].scope === 'key') return result;
   }
   const results = (await Promise.all(canaries)).filter((result) => result !== 'unused');
   const problems = results.filter((result) => result !== undefined);
-  // A call that proved nothing, such as one with a 429, could have worked.
+  // A call without a result, such as one with a 429, might have worked.
   if (problems.length < results.length) return undefined;
-  // A panel that worked before may have no such server; without its list, the address is wrong.
+  // A panel that worked before may have no such server. If its list is missing, too, the address is
+  // wrong.
   const ofList = await list;
   const hasAddress = isKnown && typeof ofList === 'object' && !isUnknownPath(ofList.cause);
   if (hasAddress && problems.some(({ cause }) => isUnknownPath(cause))) return undefined;
   return problems.find(mayBeOfKey) ?? problems[0];
 }
 
-/** Resolves with the problem if that may be the panel's. */
+/** Resolves with the problem if the panel may cause it. */
 async function ask(
   path: Path,
   { enqueue, candidates, isListMissing, isKnown }: RoundOptions,
@@ -76,7 +80,10 @@ async function ask(
   return callSigns(end).panel === 'fails' ? problem : undefined;
 }
 
-/** Only a panel rejects a key, so such a problem is preferred to those of the other canaries. */
+/**
+ * Problems that the panel itself reports about the key are preferred to those of the other
+ * canaries.
+ */
 function mayBeOfKey({ cause }: Problem): boolean {
   return CAUSES[cause].scope === 'key' || cause === 'unauthorized';
 }

@@ -1,16 +1,18 @@
-/** Which server tries a path or a node next, kept in order as outcomes arrive. */
+/** Decides which server tries a path or a node next. */
 import { isBlockedAlone } from '../../diagnosis/signs.ts';
 import { Heap, type Placed } from '../heap.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Ranks of servers that haven't failed; others rank by when they did, least recently first. */
+/**
+ * Ranks of servers that haven't failed. The others rank by the time of their failure, oldest first.
+ */
 const STREAMS = -2;
 const NEVER_FAILED = -1;
 
-/** The number of different lots: so many that few are equal. */
+/** The number of different lots, which is so high that few are equal. */
 const LOTS = 2 ** 30;
 
-/** A server that may be chosen; equals are in random order. */
+/** A server that may be chosen. Equal candidates are in random order. */
 export class Candidate implements Placed {
   readonly server: string;
   pool: Pool | undefined;
@@ -27,18 +29,16 @@ export class Candidate implements Placed {
 
 const isDrawnBefore = (one: Candidate | Pool, other: Candidate | Pool) => one.lot < other.lot;
 
-/** The candidates of one node, or of servers without a known node. */
+/** The candidates of one node, or all servers without a known node. */
 class Pool implements Placed {
   readonly open = new Heap<Candidate>(isDrawnBefore);
-  /**
-   * Servers refused for a reason of their own: each tries only its node, and after the others.
-   */
+  /** Servers that are blocked individually. They try only their node, and after the others. */
   readonly blocked = new Heap<Candidate>(isDrawnBefore);
   readonly node: string | undefined;
   readonly lot: number;
-  /** Servers that failed for a reason that may be their node's. */
+  /** The number of servers with a failure that the node may cause. */
   failing = 0;
-  /** When a server of the node failed last, while any is failing. */
+  /** When a server of the node last failed, if any is failing. */
   failedAt = NEVER_FAILED;
   place = -1;
 
@@ -48,9 +48,9 @@ class Pool implements Placed {
   }
 
   /**
-   * Ordered like servers: first nodes without failures where a server streams, then others without
-   * failures, then the one whose last failure is oldest. So after a failure, other nodes try a path
-   * before another server of the same node does.
+   * Nodes rank like servers: first nodes without failures where a server streams, then others
+   * without failures, then the one whose last failure is oldest. After a failure, another node
+   * therefore tries the path before a second server of the same node.
    */
   get rank(): number {
     const { firstRank = Number.POSITIVE_INFINITY } = this.open;
@@ -62,7 +62,7 @@ class Pool implements Placed {
   }
 }
 
-/** The servers of one channel, in the order in which they are to try it. */
+/** The servers of one channel, in the order in which they try it. */
 export class Candidates {
   readonly #random: () => number;
   readonly #pools = new Map<string | undefined, Pool>();
@@ -89,14 +89,14 @@ export class Candidates {
     const before = this.#takeOut(candidate);
     const pool = before !== undefined && before.node === node ? before : this.#pool(node);
     const failedAt = problem === undefined ? undefined : last?.at;
-    // A failure that the path may cause isn't a reason of the server's own.
+    // A failure that the path may cause doesn't count as the server's own.
     const isOwn = last?.signs.path !== 'fails';
     this.#putIn(candidate, pool, failedAt, isOwn && problem !== undefined && isBlockedAlone(problem));
     if (before !== undefined && before !== pool) this.#poolChanged(before);
     return candidate;
   }
 
-  /** The server failed, but this says nothing about it: others try before it nevertheless. */
+  /** The server tries after the others from now on, although its failure may have another cause. */
   failed(candidate: Candidate, at: number): void {
     const pool = this.#takeOut(candidate);
     if (pool !== undefined) this.#putIn(candidate, pool, at, candidate.isBlocked);
@@ -108,9 +108,9 @@ export class Candidates {
   }
 
   /**
-   * Of this node's servers: one that streams, otherwise one that never failed, otherwise the one
-   * whose failure is oldest. Servers that are refused for a reason of their own come last: if all
-   * are, no other server can prove that the node works again.
+   * The servers of this node: those that stream, then those that never failed, then those with the
+   * oldest failure. Individually blocked servers are last: if all are, only they can show that the
+   * node works again.
    */
   *ofNode(node: string): Generator<string, void, undefined> {
     const pool = this.#pools.get(node);
@@ -119,8 +119,7 @@ export class Candidates {
   }
 
   /**
-   * Servers of all nodes, one node after the other, without those that are refused for a reason of
-   * their own.
+   * Servers of all nodes, one node after the other, without those that are blocked individually.
    */
   *ofAll(): Generator<string, void, undefined> {
     for (const pool of this.#inOrder.inOrder()) {
@@ -165,7 +164,7 @@ export class Candidates {
     return pool;
   }
 
-  /** A small integer, because the engine would keep a fraction in an object of its own. */
+  /** A small integer, because the engine would keep a fraction in a separate object. */
   #draw(): number {
     return Math.floor(this.#random() * LOTS);
   }

@@ -1,41 +1,41 @@
-/** The evidence of servers about one subject that has the same key. */
+/** A group of evidence about one subject, from servers with the same key. */
 import { NEVER } from '../../domain/time.ts';
 import { Heap, type Placed, type Seat } from '../heap.ts';
 import { type Outcome, workedAt } from './outcome.ts';
 import type { Tally } from './tally.ts';
 
 /**
- * The key of a group of evidence: the node for a path, the path for the panel, the sign (such as
- * `may fail`) for a node, the cause of the denial for the consoles.
+ * The key of a group: for a path the node, for the panel the path, for a node the sign (such as
+ * `may fail`), for the consoles the cause of the denial.
  */
 export type Key = string | symbol | undefined;
 
 /**
- * The key of a path's refusals of single servers: the panel works as far as it can refuse them,
- * which contradicts no failure of another server.
+ * The key of a path's rejections of single servers. They show that the panel works, but don't
+ * contradict the failure of another server.
  */
 export const REFUSALS = Symbol('refusals');
 
-/** The evidence of one server's last outcome about one subject, in its place in its group. */
+/** Evidence from one server's last outcome about one subject, and its place in its group. */
 export interface Evidence extends Placed {
   group: Group;
   outcome: Outcome;
   proves: 'works' | 'fails' | undefined;
-  /** The server is one of those with which failures are compared (`Tally.counted`). */
+  /** Whether the server is one with which failures are compared (`Tally.counted`). */
   isCounted: boolean;
 }
 
-/** The evidence that replaces a server's earlier one. */
+/** The replacement for a server's earlier evidence. */
 export type NextEvidence = Readonly<Omit<Evidence, 'place'>>;
 
-/** Evidence that isn't counted yet. */
+/** New evidence, which isn't counted yet. */
 export function makeEvidence({ group, outcome, proves, isCounted }: NextEvidence): Evidence {
   return { group, outcome, proves, isCounted, place: -1 };
 }
 
 /**
- * Remembers the failure that ended last, until that one is removed. A base class instead of a part:
- * with a node per server, an event would have to fetch that part from memory, too.
+ * Remembers the latest failure until it is removed. A base class, because an event would have to
+ * fetch a separate object from memory.
  */
 export class NewestFailure {
   #newestAt = NEVER;
@@ -46,7 +46,7 @@ export class NewestFailure {
     return this.#newest;
   }
 
-  /** A failure is new, or has another outcome. */
+  /** Notes a new failure, or one with another outcome. */
   failureChanged(evidence: Evidence): void {
     const { at } = evidence.outcome;
     if (at > this.#newestAt) {
@@ -64,23 +64,23 @@ export class NewestFailure {
   }
 }
 
-/** In place of heaps into which nothing was ever put: most groups only work, or only fail. */
+/** Stands for heaps that were never used: most groups contain only successes or only failures. */
 const EMPTY = new Heap<Evidence>();
 
 export class Group extends NewestFailure implements Placed {
   readonly tally: Tally;
   readonly key: Key;
-  /** Latest success first. */
+  /** Successes, latest first. */
   #works = EMPTY;
-  /** Earliest start of the failed call first. */
+  /** Failures, earliest start first. */
   #failed = EMPTY;
-  /** Something else explains its failures, so they don't count. */
+  /** Whether something else explains the failures, so that they don't count. */
   isExplained: boolean;
-  /** The place among the groups with failures that count. */
+  /** The place among the groups with counted failures. */
   place = -1;
-  /** The seat among the groups with successes; absent before the first. */
+  /** The seat among the groups with successes; undefined before the first one. */
   working: Seat<Group> | undefined = undefined;
-  /** Servers whose evidence is here. */
+  /** The number of servers with evidence in this group. */
   servers = 0;
 
   constructor(tally: Tally, key: Key, isExplained: boolean) {
@@ -94,7 +94,7 @@ export class Group extends NewestFailure implements Placed {
     return this.#failed.size;
   }
 
-  /** In no particular order. */
+  /** All failures, in no particular order. */
   get failures(): readonly Evidence[] {
     return this.#failed.items;
   }
@@ -104,18 +104,18 @@ export class Group extends NewestFailure implements Placed {
     return this.#failed.first;
   }
 
-  /** The last success; infinite while a socket streams. */
+  /** The time of the last success; infinite while a socket streams. */
   get worksAt(): number {
     const { first } = this.#works;
     return first === undefined ? NEVER : workedAt(first.outcome);
   }
 
-  /** When the first of the failed calls started; infinite without any. */
+  /** The earliest start of a failed call; infinite if there is none. */
   get failsSince(): number {
     return this.#failed.first?.outcome.startedAt ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The success is new, or has another outcome. */
+  /** Adds a success, or updates it after another outcome. */
   putSuccess(evidence: Evidence): void {
     if (this.#works === EMPTY) this.#works = new Heap();
     this.#works.put(evidence, -workedAt(evidence.outcome));
@@ -125,7 +125,7 @@ export class Group extends NewestFailure implements Placed {
     this.#works.delete(evidence);
   }
 
-  /** The failure is new, or has another outcome; returns whether it is new. */
+  /** Adds a failure, or updates it after another outcome. Returns whether it is new. */
   putFailure(evidence: Evidence): boolean {
     if (this.#failed === EMPTY) this.#failed = new Heap();
     const isNew = !this.#failed.has(evidence);
@@ -134,14 +134,14 @@ export class Group extends NewestFailure implements Placed {
     return isNew;
   }
 
-  /** Returns whether the failure was in here. */
+  /** Returns whether the failure was in the group. */
   deleteFailure(evidence: Evidence): boolean {
     const isHere = this.#failed.delete(evidence);
     if (isHere) this.failureRemoved(evidence);
     return isHere;
   }
 
-  /** Its failures are no longer evidence. */
+  /** Removes all failures as evidence. */
   excuse(): void {
     this.#failed = EMPTY;
     this.failuresRemoved(this);

@@ -1,4 +1,4 @@
-/** One panel's health: which subjects have an outage, decided from how calls and sockets end. */
+/** One panel's health: derives outages of subjects from the outcomes of calls and sockets. */
 import { callSigns } from '../../diagnosis/signs.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
@@ -24,32 +24,35 @@ import { Trials } from './trials.ts';
 /** How a panel is used. */
 export interface PanelUse {
   /**
-   * The server list is unused, only describes configured servers, or is the only source of servers.
+   * Whether the server list is unused, only describes configured servers, or is the only source of
+   * servers.
    */
   readonly listing: 'none' | 'optional' | 'required';
-  /** The servers of each path, by id. Those of the path to credentials may stream. */
+  /** The servers of each path, by id. Those of the credentials path may stream. */
   readonly asked: Readonly<Record<Exclude<Path, 'listing'>, ReadonlyMap<string, AskedServer>>>;
 }
 
-/** What changed in a panel's health. */
+/** A change of a panel's health. */
 export type HealthChange =
   /** The subject is now blamed, is no longer blamed, or is blamed for another problem. */
   | { readonly of: 'subject'; readonly subject: Subject }
   /** This server was chosen to try its node's sockets, or its trial is over. */
   | { readonly of: 'trial'; readonly server: string }
-  /** A server that failed for this cause works again: others that failed for it may work, too. */
+  /**
+   * A server that failed for this cause works again, so others that failed for it may work, too.
+   */
   | { readonly of: 'recovery'; readonly cause: CauseCode; readonly node: string | undefined };
 
-/** A call as it ended. */
+/** The outcome of a call. */
 export interface CallEnded {
   readonly path: Path;
   readonly server: string;
   readonly startedAt: number;
-  /** Absent if it has just ended. */
+  /** Absent if the call has just ended. */
   readonly endedAt?: number;
   /** Undefined on success. */
   readonly problem: Problem | undefined;
-  /** The panel itself responded, in one of its own forms. */
+  /** Whether the panel itself responded, in one of its own forms. */
   readonly fromPanel: boolean;
 }
 
@@ -68,10 +71,10 @@ export class Health {
   readonly #outcomes: LastOutcomes;
   readonly #refusals = new RefusalWatch();
   readonly #trials: Trials;
-  /** Events that wait until the current one is dealt with. */
+  /** Events that wait until the current one is handled. */
   readonly #events: (() => void)[] = [];
   #isBusy = false;
-  /** Subjects that are suspected, and neither blamed nor cleared. */
+  /** Subjects that are suspected, but not yet blamed or cleared. */
   readonly #suspects = new Set<Subject>();
   #isStopped = false;
 
@@ -90,7 +93,7 @@ export class Health {
     });
   }
 
-  /** A call has proved that the panel works. */
+  /** Whether a call has shown that the panel works. */
   get isKnown(): boolean {
     return Number.isFinite(this.#ledger.provenAt);
   }
@@ -107,7 +110,7 @@ export class Health {
     return this.#ledger.isBlamed(subject);
   }
 
-  /** The problem of the first of these subjects that is blamed. */
+  /** The problem of the first blamed subject among these. */
   firstProblem(...subjects: readonly Subject[]): Problem | undefined {
     for (const subject of subjects) {
       const problem = shownProblem(subject, this.outage(subject));
@@ -116,7 +119,7 @@ export class Health {
     return undefined;
   }
 
-  /** The problem of the first of these subjects that is blamed, and since when it is suspected. */
+  /** The problem of the first blamed subject among these, and when its suspicion began. */
   reading(...subjects: readonly Subject[]): ProblemReading | undefined {
     for (const subject of subjects) {
       const outage = this.outage(subject);
@@ -134,17 +137,20 @@ export class Health {
     return this.#outcomes.last(channel, server);
   }
 
-  /** The trial of its node's sockets for which the server was chosen, until it has ended. */
+  /** The trial of its node's sockets for which the server was chosen, until the trial has ended. */
   socketTrial(server: string): SocketTrial | undefined {
     return this.#trials.sockets.find(server);
   }
 
-  /** A call ended. Its outcome is ignored if a later outcome of the server is already known. */
+  /**
+   * Handles the end of a call. The outcome is ignored if a later outcome of the server is already
+   * known.
+   */
   callEnded({ path, server, startedAt, endedAt = this.#now, problem, fromPanel }: CallEnded): void {
-    // If the panel has no server list, its failure proves nothing; a success always does.
+    // If the panel has no server list, its failure shows nothing. A success always does.
     if (path === 'listing' && this.#isListMissing && problem !== undefined) return;
     const signs = callSigns({ endpoint: path, cause: problem?.cause, fromPanel, isProven: this.isKnown });
-    // A 429 proves nothing.
+    // A 429 shows nothing.
     if (Object.values(signs).every((sign) => sign === undefined)) return;
     const last = this.last(path, server);
     if (last !== undefined && last.at > endedAt) return;
@@ -160,11 +166,12 @@ export class Health {
   }
 
   /**
-   * The server's attempt to stream, or its socket, ended; the outcome is undefined if it proves
+   * Handles the end of an attempt to stream, or of a socket. The outcome is undefined if it shows
    * nothing.
    */
   socketEnded(server: string, outcome: Omit<Outcome, 'at'> | undefined): void {
-    // Before the outcome is recorded: a failure that starts a suspicion isn't a trial of it.
+    // Before the outcome is recorded, because a failure that causes a suspicion isn't a trial of
+    // it.
     const hasTried = this.#trials.sockets.take(server);
     this.#happens(() => {
       if (outcome !== undefined) this.#record('sockets', server, { ...outcome, at: this.#now });
@@ -172,12 +179,12 @@ export class Health {
     });
   }
 
-  /** The server's node may have become known, or have changed. */
+  /** Handles a server whose node may have become known or changed. */
   nodeMayHaveChanged(server: string): void {
     this.#happens(() => this.#outcomes.nodeMayHaveChanged(server));
   }
 
-  /** Servers that are no longer asked are forgotten. */
+  /** Sets how the panel is used, and forgets all other servers. */
   setUse({ listing, asked: onPaths }: PanelUse): void {
     this.#happens(() => {
       this.listing = listing;
@@ -193,8 +200,8 @@ export class Health {
   }
 
   /**
-   * The connection to these channels changed: forgets their outcomes, except of sockets that
-   * stream.
+   * Forgets the outcomes on these channels after their connection changed, except those of
+   * streaming sockets.
    */
   forget(channels: ReadonlySet<Channel>): void {
     const slices = this.#forgetting(channels, this.#now);
@@ -206,9 +213,9 @@ export class Health {
   }
 
   /**
-   * The panel gives another address for this node: how its sockets failed at the earlier one proves
-   * nothing. An outage is tried there at once; it is over if the node `isNamedByAddress`, because
-   * its servers are on a node of another name then.
+   * Forgets failures of a node's sockets, because the panel now gives another address. An outage is
+   * tried there at once. If the node `isNamedByAddress`, the outage is over, because its servers
+   * then belong to a node of another name.
    */
   forgetSockets(node: string, isNamedByAddress: boolean): void {
     this.#happens(() => {
@@ -228,12 +235,12 @@ export class Health {
     return this.#options.clock.now();
   }
 
-  /** The panel isn't known to have a server list, and the configuration doesn't use one. */
+  /** Whether the panel isn't known to have a server list, and the configuration doesn't use one. */
   get #isListMissing(): boolean {
     return this.listing === 'none' && this.last('listing', NO_SERVER) === undefined;
   }
 
-  /** Deals with an event after those before it, and then decides. */
+  /** Handles an event after those before it, and then decides. */
   #happens(event: () => void): void {
     this.#events.push(event);
     if (this.#isBusy) return;
@@ -248,18 +255,19 @@ export class Health {
     }
   }
 
-  /** A call or a socket of a server ended, or began to stream. */
+  /** Records the outcome of a server's call or socket, or that it streams. */
   #record(channel: Channel, server: string, outcome: Outcome): void {
     const isDown = this.isBlamed('panel');
     if (outcome.signs.panel === 'works') this.#ledger.panelWorks(workedAt(outcome));
-    // While the panel is down, its problem explains the failed calls.
+    // While the panel is down, its problem explains failed calls.
     const isExplained = isDown && channel !== 'sockets' && outcome.problem !== undefined;
     if (isExplained) this.#outcomes.failedInOutage(channel, server, outcome.at);
     else this.#outcomes.record(channel, server, outcome);
   }
 
   /**
-   * Forgets the outcomes first, so that none begins another outage, and then the outages until now.
+   * Forgets the outcomes first, so that they can't cause another outage, and then all outages until
+   * now.
    */
   *#forgetting(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
     yield* this.#outcomes.forget(channels, now);
@@ -283,7 +291,7 @@ export class Health {
     this.#follow(subject, before);
   }
 
-  /** The subject's outage changed from this one. */
+  /** Handles a change of the subject's outage, which was `before`. */
   #follow(subject: Subject, before: Outage | undefined): void {
     const outage = this.outage(subject);
     this.#trials.follow(subject, outage);
@@ -292,7 +300,10 @@ export class Health {
     if (blamedFor(before) !== blamedFor(outage)) this.#options.changed({ of: 'subject', subject });
   }
 
-  /** One page of the server list proves whether the panel still has the servers that it refuses. */
+  /**
+   * Requests one page of the server list, which shows whether the panel still has the servers that
+   * it rejects.
+   */
   #lookAtList(): void {
     const scope = new AbortController();
     this.#options.enqueue(

@@ -1,12 +1,12 @@
-/** Holds calls and sockets while a subject that they need has an outage. */
+/** Holds calls and sockets during an outage of a subject that they need. */
 import type { Call } from '../scheduler/call.ts';
 import { nodePolls, nodeSockets, pathSubject, type Subject } from '../subjects.ts';
 import type { Health } from './health.ts';
 
-/** Other calls wait this long for the first canary. */
+/** How long other calls wait for the first canary. */
 const FIRST_CALL_MS = 3_000;
 
-/** The subject that holds the call, and until when; undefined if nothing does. */
+/** The subject that holds the call, and the end of the hold; undefined if nothing holds it. */
 export function findHold(
   call: Call,
   health: Pick<Health, 'isKnown' | 'isBlamed' | 'outage'>,
@@ -15,14 +15,14 @@ export function findHold(
   const blamed = subjects.find((subject) => health.isBlamed(subject));
   if (blamed !== undefined) return { subject: blamed, until: Number.POSITIVE_INFINITY };
   if (health.isKnown || subjects.length === 0) return undefined;
-  // Before the panel is known, only canaries start.
+  // Until the panel is known to work, only canaries start.
   const first = health.outage('panel')?.trial;
   return first && { subject: 'panel', until: first.since + FIRST_CALL_MS };
 }
 
 /**
- * May the server's socket be opened? Only if its node's sockets aren't blamed, or if the server
- * tries them.
+ * May the server's socket be opened? Only if its node's sockets aren't blamed, or if the server has
+ * to try them.
  */
 export function mayConnect(
   health: Pick<Health, 'isBlamed' | 'outage'>,
@@ -34,13 +34,13 @@ export function mayConnect(
 }
 
 /**
- * The subjects whose outages hold the call, from the panel down to the node. A trial is held only
- * by the subjects before its own: a trial of a node's sockets only by panel, path and consoles.
+ * The subjects whose outages hold the call, from the panel to the node. A trial is held only by
+ * subjects before its own: a trial of a node's sockets only by the panel, path and consoles.
  */
 function neededBy(call: Call): readonly Subject[] {
   const { path, isRenewal } = call;
   const [node, tries] = [call.node(), call.tries()];
-  // The only call for the server list is also the trial of its path.
+  // The call for the server list is at the same time the trial of its path.
   const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathSubject(path)];
   if (path === 'websocket') subjects.push('consoles');
   if (path === 'websocket' && node !== undefined && isRenewal !== true) subjects.push(nodeSockets(node));

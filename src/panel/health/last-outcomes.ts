@@ -1,32 +1,32 @@
-/** The last outcome of each server of a panel, on each channel where it is asked. */
+/** The last outcome of each of a panel's servers, on each of its channels. */
 import { NEVER } from '../../domain/time.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../subjects.ts';
 import { type Candidate, Candidates } from './candidates.ts';
 import type { AskedServer, AskedServers, Outcome } from './outcome.ts';
 import { type Facts, ServerEvidence } from './server-evidence.ts';
 
-/** How many servers, or outages, are dealt with at once when all are forgotten. */
+/** The number of servers, or outages, that are forgotten in one step. */
 export const SLICE = 250;
 
-/** How many candidates are looked at for one that may try. */
+/** The maximum number of candidates that are examined for a trial. */
 const CANDIDATES_TRIED = 32;
 
-/** A server on a channel: its last outcome there, and what that proves. */
+/** The last outcome of a server on one channel, and its evidence. */
 class Cell extends ServerEvidence {
   last: Outcome | undefined = undefined;
   candidate: Candidate | undefined = undefined;
 }
 
 /**
- * A server with its cells, together because code that reads one usually reads another next. They
- * are fields of one object, so that an outcome fetches as little as possible from memory.
+ * A server with its cells. They are fields of one object, so that an outcome fetches as little as
+ * possible from memory.
  */
 class Server implements Record<Channel, Cell | undefined> {
   readonly id: string;
   asked: AskedServer;
-  /** The node under which it is counted: it may become known, or change, later. */
+  /** The node for which the server counts. It may become known or change later. */
   node: string | undefined;
-  /** Its socket streams. */
+  /** Whether its socket streams. */
   streams = false;
   listing: Cell | undefined = undefined;
   websocket: Cell | undefined = undefined;
@@ -43,12 +43,13 @@ class Server implements Record<Channel, Cell | undefined> {
 }
 
 /**
- * Each change at once updates the evidence and the server's rank among the candidates for trials.
+ * The last outcomes. Each change immediately updates the evidence and the server's rank among the
+ * candidates.
  */
 export class LastOutcomes {
   readonly #facts: Facts;
   readonly #servers = new Map<string, Server>();
-  /** The number of servers that are asked on each channel. */
+  /** The number of servers on each channel. */
   readonly #asked = byChannel(() => 0);
   readonly #candidates: Readonly<Record<Channel, Candidates>>;
 
@@ -58,7 +59,7 @@ export class LastOutcomes {
     this.#candidates = byChannel(() => new Candidates(random));
   }
 
-  /** These servers are asked; others are forgotten. */
+  /** Sets the servers that are asked, and forgets all others. */
   setAsked(asked: AskedServers): void {
     for (const server of this.#servers.values()) {
       for (const channel of CHANNELS)
@@ -87,13 +88,13 @@ export class LastOutcomes {
     return known?.[channel] && known.asked;
   }
 
-  /** The number of servers that are asked there. */
+  /** The number of servers on the channel. */
   countAsked(channel: Channel): number {
     return this.#asked[channel];
   }
 
   /**
-   * The server's last outcome on the channel; on sockets, this may be the panel's error for the
+   * The server's last outcome on the channel. For sockets, this may be the panel's error about the
    * node when a token was requested.
    */
   lastSeen(channel: Channel, server: string): Outcome | undefined {
@@ -101,7 +102,7 @@ export class LastOutcomes {
     return known && lastSeen(known, channel);
   }
 
-  /** Replaces the server's last outcome on the channel, or forgets it. */
+  /** Replaces or forgets the server's last outcome on the channel. */
   record(channel: Channel, server: string, last: Outcome | undefined): void {
     const known = this.#servers.get(server);
     if (known === undefined) return;
@@ -110,25 +111,25 @@ export class LastOutcomes {
       cell.last = last;
       if (channel === 'sockets') known.streams = last?.streams === true;
     }
-    // All its outcomes may have to be counted anew, with this one.
+    // If the node has changed, all outcomes are counted again, including this one.
     if (this.#followNode(known)) return;
     this.#count(known, channel);
     if (channel === 'websocket') this.#count(known, 'sockets');
     if (streams !== known.streams) this.#rankEverywhere(known);
   }
 
-  /** The server failed because of a larger outage, so it tries after the others. */
+  /** Moves a server that failed because of a larger outage behind the others. */
   failedInOutage(channel: Channel, server: string, at: number): void {
     const candidate = this.#servers.get(server)?.[channel]?.candidate;
     if (candidate !== undefined) this.#candidates[channel].failed(candidate, at);
   }
 
   /**
-   * Forgets the outcomes until now on these channels, except of sockets that stream; pauses after
-   * each slice of the fleet.
+   * Forgets the outcomes until now on these channels, except those of streaming sockets. Pauses
+   * after each slice of the fleet.
    */
   *forget(channels: ReadonlySet<Channel>, now: number): Generator<void, void, undefined> {
-    // Failures first: without the successes that contradict them, they would begin outages.
+    // Failures first, because without the successes that contradict them they would cause outages.
     yield* this.#forgetOutcomes(channels, ({ at, problem }) => at <= now && problem !== undefined);
     yield* this.#forgetOutcomes(channels, ({ at, streams }) => at <= now && streams !== true);
   }
@@ -154,17 +155,17 @@ export class LastOutcomes {
       if (this.last('sockets', server)?.problem !== undefined) this.record('sockets', server, undefined);
   }
 
-  /** The server's node may have become known, or have changed. */
+  /** Handles a server whose node may have become known or changed. */
   nodeMayHaveChanged(server: string): void {
     const known = this.#servers.get(server);
     if (known !== undefined) this.#followNode(known);
   }
 
   /**
-   * The servers that may try the subject, the best first: a server that streams, then one that
-   * never failed there, then the one whose failure is oldest, at random among equals. Except for a
-   * node, nodes are chosen first, in the same order, by the last failure of any of their servers,
-   * and servers that are refused for a reason of their own try nothing.
+   * The servers that may try the subject, the best first: one that streams, then one that never
+   * failed there, then the one with the oldest failure, in random order among equals. For all
+   * subjects except a node, nodes are chosen in the same order, by their servers' last failure, and
+   * individually blocked servers are left out.
    */
   *candidates(channel: Channel, node: string | undefined): Generator<string, void, undefined> {
     const { [channel]: candidates } = this.#candidates;
@@ -195,7 +196,7 @@ export class LastOutcomes {
     this.#rankEverywhere(server);
   }
 
-  /** Returns whether the server's node has changed, so that all its outcomes were counted anew. */
+  /** Counts all outcomes again if the server's node has changed. Returns whether it has. */
   #followNode(server: Server): boolean {
     const { node } = server.asked;
     if (node === server.node) return false;
@@ -217,7 +218,7 @@ export class LastOutcomes {
       cell.call(channel, node, cell.last);
       return;
     }
-    // A server that streams was granted its console.
+    // A server that streams has access to its console.
     const granted = streams && this.#asked.websocket > 0 ? cell.last : undefined;
     cell.socket(node, lastSeen(server, channel), granted);
   }

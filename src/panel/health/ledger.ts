@@ -1,4 +1,4 @@
-/** The ledger of outages: only subjects whose evidence changed are decided. */
+/** The ledger of outages, which decides only subjects with changed evidence. */
 import { NEVER } from '../../domain/time.ts';
 import { Heap } from '../heap.ts';
 import { PATHS, type Path, pathSubject, type Subject, subjectNode } from '../subjects.ts';
@@ -7,43 +7,48 @@ import { findSuspicion, type Known } from './suspicion.ts';
 import { Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';
 
-/** A success within this time keeps the server's node and path from being suspected. */
+/** After a success, the server's node and path can't be suspected for this long. */
 const SUCCESS_LASTS_MS = 120_000;
 
-/** An outage that began or ended. */
+/** The beginning or the end of an outage. */
 export interface Decision {
   readonly subject: Subject;
   readonly before: Outage | undefined;
 }
 
-/** An outage of the panel, a path or the consoles that has ended. */
+/** An ended outage of the panel, a path or the consoles. */
 interface Ended {
-  /** The outage explains failures until this instant, so they don't count. */
+  /** The instant until which the outage explains failures, which then don't count. */
   readonly explainsUntil: number;
   readonly nextTrialAt: number;
 }
 
 /**
- * Decides which subjects have an outage, by their tallies.
+ * Decides from their tallies which subjects have an outage.
  *
- * A success within the last two minutes keeps a subject other than the panel from being suspected.
- * A suspect is blamed once its first trial has failed (the panel after two), and its outage ends
- * with any success.
+ * After a success, a subject other than the panel can't be suspected for two minutes. A suspect is
+ * blamed once its first trial has failed (the panel after two), and any success ends its outage.
  */
 export class Ledger {
   readonly tallies = new Tallies((subject) => this.isBlamed(subject));
   /** The outages of all tallies, by subject. */
   readonly #outages = new Map<Subject, Outage>();
-  /** When a call last proved that the panel works; negative infinity before the first such call. */
+  /** When a call last showed that the panel works; negative infinity before the first one. */
   #provenAt = NEVER;
-  /** When a call first did; infinite until then. */
+  /** When the first such call ended; infinite before that. */
   #knownSince = Number.POSITIVE_INFINITY;
-  /** A call has worked since the panel's outage began. */
+  /** Whether a call has worked since the panel's outage began. */
   #isPanelCleared = true;
-  /** Subjects with failures that a recent success contradicts, by when that success is too old. */
+  /**
+   * Subjects with failures that a recent success contradicts, by the time at which the success
+   * becomes too old.
+   */
   readonly #contradicted = new Heap<Tally>();
   readonly #ended = new Map<Subject, Ended>();
-  /** Failures on a path up to here don't count: a larger outage that ended explains them. */
+  /**
+   * Failures on a path before this instant don't count, because a larger outage that has ended
+   * explains them.
+   */
   readonly #explainedUntil = new Map<Path, number>();
 
   get #known(): Known {
@@ -59,7 +64,8 @@ export class Ledger {
   }
 
   /**
-   * The panel worked at this instant: it didn't cause the failures of calls that started earlier.
+   * Notes that the panel worked at this instant. It didn't cause failures of calls that started
+   * earlier.
    */
   panelWorks(at: number): void {
     this.#provenAt = Math.max(this.#provenAt, at);
@@ -69,7 +75,7 @@ export class Ledger {
     this.tallies.touch('consoles');
   }
 
-  /** Outages by subject. */
+  /** All outages by subject. */
   get outages(): ReadonlyMap<Subject, Outage> {
     return this.#outages;
   }
@@ -78,7 +84,10 @@ export class Ledger {
     return isBlamed(this.#outages.get(subject));
   }
 
-  /** Failures on the path until then don't count: a larger outage that ended explains them. */
+  /**
+   * The instant before which failures on the path don't count, because a larger outage that has
+   * ended explains them.
+   */
   explainedUntil(path: Path): number {
     return this.#explainedUntil.get(path) ?? NEVER;
   }
@@ -96,7 +105,7 @@ export class Ledger {
   }
 
   /**
-   * Decides the subjects whose evidence changed; returns the changed outages, with their earlier
+   * Decides the subjects with changed evidence. Returns the changed outages, with their previous
    * state.
    */
   judge(now: number): readonly Decision[] {
@@ -112,11 +121,11 @@ export class Ledger {
       const { subject, outage: before } = tally;
       if (before !== undefined && this.#ends(tally, before, now)) decisions.push({ subject, before });
     }
-    // Outages end first: one that is over may have kept another subject from being suspected, or
-    // explain why it failed.
+    // Ends outages first, because an outage that is over may have prevented another suspicion, or
+    // may explain a failure.
     this.#explain();
     for (const tally of touched) {
-      // Marked as decided first, because a beginning outage may touch the tally again.
+      // Marked as decided first, because an outage that begins may touch the tally again.
       this.tallies.decided(tally);
       if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
     }
@@ -127,8 +136,8 @@ export class Ledger {
   #ends(tally: Tally, outage: Outage, now: number): boolean {
     const { subject, servers, worksAt } = tally;
     const isOfNobody = servers === 0;
-    // Without any success, when the outage began needn't be fetched from memory. A success that
-    // contradicts no failure may have been known when the suspicion began.
+    // Without a success, the outage's start isn't needed, and needn't be fetched from memory. A
+    // success that contradicts no failure may be older than the suspicion.
     const hasWorked =
       worksAt !== NEVER && (worksAt > outage.suspectedAt || tally.contradictedAt >= outage.suspectedAt);
     if (!(subject === 'panel' ? this.#isPanelCleared : isOfNobody || hasWorked)) return false;
@@ -138,7 +147,7 @@ export class Ledger {
   }
 
   #makeEnd(subject: Subject, { problem, suspectedAt, blamedAt, trial }: Outage, now: number): Ended {
-    // A panel that worked before and was only suspected worked all the time, so it explains no
+    // A panel that worked before and was only suspected has worked all the time, so it explains no
     // failures.
     const hasWorkedBefore = this.#knownSince < suspectedAt;
     const isExplanation = subject !== 'panel' || blamedAt !== undefined || !hasWorkedBefore;
@@ -168,8 +177,8 @@ export class Ledger {
   }
 
   /**
-   * Failures before the end of a larger outage no longer count. Done once per outage: later ones
-   * are compared with its end.
+   * Excuses failures before the end of a larger outage. Done once per outage, because later
+   * failures are compared with its end.
    */
   #explain(): void {
     const explainedBy = (subject: Subject) => this.#ended.get(subject)?.explainsUntil ?? NEVER;

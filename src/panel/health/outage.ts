@@ -1,4 +1,7 @@
-/** An outage: suspected, then blamed once its trials have failed; pure steps between its states. */
+/**
+ * An outage, with the pure steps between its states: suspected, then blamed once its trials have
+ * failed.
+ */
 
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { outageProblem } from '../../diagnosis/outage-problem.ts';
@@ -6,43 +9,52 @@ import type { Problem } from '../../domain/problems.ts';
 import { PATHS, pathSubject, type Subject, subjectChannel } from '../subjects.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Instants are monotonic milliseconds. */
+/** An outage of one subject. Instants are monotonic milliseconds. */
 export interface Outage {
   /** Undefined until something has failed. */
   readonly problem: Problem | undefined;
   readonly suspectedAt: number;
-  /** Undefined while the subject is only suspected: no call is held and no problem shown before. */
+  /**
+   * When the subject was blamed; undefined while it is only suspected, when no call is held and no
+   * problem is shown.
+   */
   readonly blamedAt: number | undefined;
-  /** The next trial may start at this instant. */
+  /** The earliest instant of the next trial. */
   readonly trialAt: number;
-  /** Trials that failed. */
+  /** The number of failed trials. */
   readonly trials: number;
   readonly trial: Trial | undefined;
 }
 
-/** The trial under way. */
+/** A running trial. */
 export interface Trial {
   readonly server: string;
   readonly since: number;
-  /** A socket is tried with new credentials: the panel may give another address for the node. */
+  /**
+   * Whether a socket is tried with new credentials, because the panel may give another address for
+   * the node.
+   */
   readonly isFresh: boolean;
 }
 
 /**
- * Milliseconds between the starts of trials: 15 s after the first that failed, 30 s after the
- * second, then always 60 s.
+ * Milliseconds between the starts of trials: 15 s after the first failure, 30 s after the second,
+ * then always 60 s.
  */
 export const TRIAL_GAPS_MS: readonly number[] = [15_000, 30_000, 60_000];
 /**
- * Of the panel and of a node's sockets: the recovery of either should be noticed within 30 s,
+ * The same for the panel and for a node's sockets, whose recovery should be noticed within 30 s,
  * because a whole fleet waits for it. These trials take no calls from others: a connect rarely
  * needs one, and while the panel is down, no other calls are made.
  */
 export const SHORT_TRIAL_GAPS_MS: readonly number[] = [15_000, 25_000];
-/** Long, because only a person grants permissions, and each trial takes from people's own limit. */
+/**
+ * The same for consoles. It is long, because only a person grants permissions, and each trial uses
+ * part of people's own limit.
+ */
 const CONSOLE_TRIAL_GAPS_MS: readonly number[] = [300_000];
 
-/** Milliseconds from the start of a trial to the next one, after `failed` failed trials. */
+/** Milliseconds from the start of a trial to the next one after `failed` failed trials. */
 export function trialGapMs(subject: Subject, failed: number): number {
   const isShort = subject === 'panel' || subjectChannel(subject) === 'sockets';
   const ofOthers = isShort ? SHORT_TRIAL_GAPS_MS : TRIAL_GAPS_MS;
@@ -54,26 +66,29 @@ export function suspected(problem: Problem | undefined, now: number, trialAt: nu
   return { problem, suspectedAt: now, blamedAt: undefined, trialAt, trials: 0, trial: undefined };
 }
 
-/** Makes a trial of the panel due at once. A panel that is down stays down until that trial. */
+/**
+ * Makes a trial of the panel due at once. A panel that is down stays down until that trial has
+ * ended.
+ */
 export function withCheck(outage: Outage | undefined, now: number): Outage {
   return { ...(outage ?? suspected(undefined, now, now)), trialAt: now, trial: undefined };
 }
 
-/** Makes the next trial due at once, unless one is under way. */
+/** Makes the next trial due at once, unless one is running. */
 export function hastened(outage: Outage, now: number): Outage {
   return { ...outage, trialAt: Math.min(outage.trialAt, now) };
 }
 
-/** A server's trial begins. */
+/** Starts the trial of a server. */
 export function withTrial(outage: Outage, server: string, now: number): Outage {
   return { ...outage, trial: { server, since: now, isFresh: outage.trials % 2 === 1 } };
 }
 
 /**
- * The outage after a trial that failed with this problem, or that proved nothing (undefined). It is
- * blamed once enough trials have failed: two of the panel, one of others. The next trial is due one
- * gap after the start of this one; of a path, the first gap if it failed for another cause than
- * before, because that may be the cause of the node that was chosen.
+ * The outage after a failed trial, or after one without a result (undefined). The subject is blamed
+ * once enough trials have failed: two for the panel, one for others. The next trial is due one gap
+ * after the start of this one. For a path that failed for another cause than before, it is the
+ * first gap, because the chosen node may be the cause.
  */
 export function blamedIfTrialFailed(
   outage: Outage,
@@ -83,7 +98,7 @@ export function blamedIfTrialFailed(
 ): Outage {
   if (outage.trial === undefined) return outage;
   const trials = outage.trials + (problem === undefined ? 0 : 1);
-  // One trial is enough for a rejected key: only the panel itself rejects keys.
+  // For a rejected key, one trial is enough, because only the panel itself rejects keys.
   const isRound = subject === 'panel' && problem !== undefined && CAUSES[problem.cause].scope !== 'key';
   const needed = isRound ? 2 : 1;
   const isBlamed = problem !== undefined && trials >= needed;
@@ -99,7 +114,8 @@ export function blamedIfTrialFailed(
 }
 
 /**
- * The problem of a blamed subject as it is shown: that of the subject, not of the call that failed.
+ * The displayed problem of a blamed subject, which is that of the subject and not of the failed
+ * call.
  */
 export function shownProblem(subject: Subject, outage: Outage | undefined): Problem | undefined {
   const { problem, blamedAt } = outage ?? {};
@@ -108,7 +124,7 @@ export function shownProblem(subject: Subject, outage: Outage | undefined): Prob
   return outageProblem(PATHS.find((one) => subject === pathSubject(one)) ?? 'node', problem);
 }
 
-/** The problem of a subject that a server tried; undefined if something else failed. */
+/** The problem of the subject that a server tried; undefined if something else failed. */
 export function trialProblem(subject: Subject, { signs, problem }: Outcome): Problem | undefined {
   const ofOthers = isOfPath(subject) || subject === 'panel' ? signs.path : signs.node;
   const sign = subject === 'consoles' ? signs.console : ofOthers;

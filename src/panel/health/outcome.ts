@@ -1,33 +1,36 @@
-/** How servers' calls and sockets ended: the only input of the panel's health. */
+/** The outcomes of servers' calls and sockets: the only input of the panel's health. */
 import type { Signs } from '../../diagnosis/signs.ts';
 import type { Problem } from '../../domain/problems.ts';
 import type { ServerTarget } from '../../domain/server.ts';
 import type { Channel } from '../subjects.ts';
 
-/** How a server's last call or socket on one channel ended; instants are monotonic milliseconds. */
+/**
+ * The outcome of a server's last call or socket on one channel. Instants are monotonic
+ * milliseconds.
+ */
 export interface Outcome {
   readonly startedAt: number;
   readonly at: number;
   /** Undefined on success. */
   readonly problem: Problem | undefined;
   readonly signs: Signs;
-  /** A socket that streams works for as long as it does. */
+  /** A streaming socket works until it ends. */
   readonly streams?: boolean;
 }
 
-/** A server that is asked; its node may become known later. Both are absent for the server list. */
+/** A server that is asked. Its node may become known later. The server list has neither. */
 export interface AskedServer {
   readonly node?: string | undefined;
   readonly target?: Pick<ServerTarget, 'daemon' | 'nodeId'>;
 }
 
-/** The servers that are asked on each channel, by id. */
+/** The servers on each channel, by id. */
 export type AskedServers = Readonly<Record<Channel, ReadonlyMap<string, AskedServer>>>;
 
 /**
- * When something worked because of this outcome; infinite while a socket streams. The panel's
- * response about a failure may have waited for the node, so it proves that the panel worked when
- * the call started; an outage of the panel may have begun since.
+ * When this outcome shows that something worked; infinite while a socket streams. If the panel
+ * reports a failure, it may have waited for the node, so it worked when the call started; an outage
+ * of the panel may have begun since.
  */
 export function workedAt({ startedAt, at, problem, streams }: Outcome): number {
   if (streams === true) return Number.POSITIVE_INFINITY;

@@ -1,28 +1,28 @@
-/** Detects when a panel begins to refuse a working fleet, so that its server list is checked. */
+/** Detects when a panel starts to reject a working fleet, so that its server list is checked. */
 
 import type { CauseCode } from '../../domain/problems.ts';
 import { NEVER } from '../../domain/time.ts';
 
-/** How a panel refuses calls for a server that is gone, or to which access was revoked. */
+/** Causes for a deleted server, or one to which access was revoked. */
 const REFUSED: ReadonlySet<CauseCode | undefined> = new Set([
   'not_found',
   'forbidden',
   'no_console_permission',
 ]);
 
-/** The server list is read when this many servers, or all, begin to be refused within a minute. */
+/** The server list is read when this many servers, or all, start to be rejected within a minute. */
 const SERVERS = 3;
 const WITHIN_MS = 60_000;
 
-/** The server list is read at most once a minute. */
+/** The minimum time between two reads. */
 const LOOK_EVERY_MS = 60_000;
 
 export class RefusalWatch {
-  /** The last servers that began to be refused, and when; at most `SERVERS`. */
+  /** The latest servers that started to be rejected, and when; at most `SERVERS`. */
   #begun: readonly { readonly server: string; readonly at: number }[] = [];
   #lookedAt = NEVER;
 
-  /** A call for a server ended; returns whether the server list is to be read now. */
+  /** Handles the end of a server's call. Returns whether to read the server list now. */
   ended(
     server: string,
     before: CauseCode | undefined,

@@ -1,4 +1,4 @@
-/** What a server's last outcome on one channel proves about path, node, consoles and panel. */
+/** The evidence of a server's last outcome on one channel, about path, node, consoles and panel. */
 
 import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/signs.ts';
 import { NEVER } from '../../domain/time.ts';
@@ -8,24 +8,27 @@ import type { Outcome } from './outcome.ts';
 import { STREAMS, type Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';
 
-/** Where evidence is counted, and which failures prove nothing. */
+/** The tallies for the evidence, and the failures that don't count. */
 export interface Facts {
   readonly tallies: Tallies;
-  /** Failures of calls that started until then aren't the panel's. */
+  /** Failures of calls that started before this instant aren't the panel's. */
   readonly provenAt: number;
-  /** Failures on the path until then are explained by a larger outage. */
+  /** Failures on the path before this instant are explained by a larger outage. */
   explainedUntil(path: Path): number;
 }
 
-/** Nothing has ended there yet. */
+/** Stands for the lack of an outcome. */
 const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
 
-/** The evidence of one server on one channel; each change replaces what was counted before. */
+/** The evidence of one server on one channel. Each change replaces the earlier evidence. */
 export class ServerEvidence {
   readonly #facts: Facts;
   #ofPath: Evidence | undefined;
   #ofNode: Evidence | undefined;
-  /** The node of `#ofNode` as the caller's own string, because comparing that reads no text. */
+  /**
+   * The node of `#ofNode` as the caller's own string, because comparing the same string reads no
+   * characters.
+   */
   #node: string | undefined;
   #ofConsoles: Evidence | undefined;
   #ofPanel: Evidence | undefined;
@@ -34,7 +37,7 @@ export class ServerEvidence {
     this.#facts = facts;
   }
 
-  /** The last call on the path; undefined if it is forgotten, or there was none. */
+  /** Counts the last call on the path; undefined if it is forgotten, or there was none. */
   call(path: Path, node: string | undefined, found: Outcome | undefined): void {
     const { tallies, provenAt } = this.#facts;
     const isExplained = found?.problem !== undefined && found.at <= this.#facts.explainedUntil(path);
@@ -66,7 +69,9 @@ export class ServerEvidence {
     );
   }
 
-  /** The last attempt to stream; `granted` is given if it proves that the console was granted. */
+  /**
+   * Counts the last attempt to stream. `granted` is given if it shows that the console was granted.
+   */
   socket(node: string | undefined, last: Outcome | undefined, granted: Outcome | undefined): void {
     this.#countNode(node, nodeSockets, last);
     if (granted === undefined && this.#ofConsoles === undefined) return;
@@ -77,7 +82,7 @@ export class ServerEvidence {
     );
   }
 
-  /** The server is no longer asked there. */
+  /** Removes the evidence of a server that is no longer asked. */
   withdraw(): void {
     for (const evidence of [this.#ofPath, this.#ofNode, this.#ofConsoles, this.#ofPanel])
       if (evidence !== undefined) this.#facts.tallies.take(evidence);
@@ -94,7 +99,7 @@ export class ServerEvidence {
     );
   }
 
-  /** Replaces evidence, or takes it out. */
+  /** Replaces or removes evidence. */
   #put(before: Evidence | undefined, next: NextEvidence | undefined): Evidence | undefined {
     if (before === undefined) {
       const evidence = next && makeEvidence(next);
@@ -107,7 +112,7 @@ export class ServerEvidence {
   }
 }
 
-/** Evidence of the outcome about a subject, in the group with this key. */
+/** Evidence from an outcome about a subject, in the group with this key. */
 function proof(
   tally: Tally,
   last: Outcome | undefined,
@@ -119,7 +124,7 @@ function proof(
   const { problem, signs } = outcome;
   const sign = signs[of];
   const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
-  // A failure that the path may cause isn't a reason of the server's own.
+  // A failure that the path may cause doesn't count as the server's own.
   const isCounted = !isBlocked || signs.path === 'fails';
   const hasFailed = !isBlocked && sign !== undefined && problem !== undefined;
   const proves = sign === 'works' ? 'works' : hasFailed ? 'fails' : undefined;

@@ -1,12 +1,12 @@
-/** The servers that were chosen to try their nodes' sockets, until each has. */
+/** The servers that were chosen to try their nodes' sockets, until they have. */
 import { untilAborted } from '../../domain/waits.ts';
 import type { Subject } from '../subjects.ts';
 import type { Trying } from './trial-call.ts';
 
-/** A server that was chosen to try its node's sockets, until it has. */
+/** The trial of a server that was chosen to try its node's sockets. */
 export interface SocketTrial {
   readonly subject: Subject;
-  /** With new credentials, because the panel may give another address. */
+  /** Whether to use new credentials, because the panel may give another address. */
   readonly isFresh: boolean;
 }
 
@@ -24,8 +24,8 @@ export class SocketTrials {
   }
 
   /**
-   * The server's session tries to connect; `end` rejects if the signal aborts before it has. An
-   * earlier trial of the server is over: it moved to another node meanwhile.
+   * Lets the server's session try to connect. `end` rejects if the signal aborts before it has. An
+   * earlier trial of the server ends, because the server has moved to another node.
    */
   begin(server: string, { subject, isFresh }: SocketTrial, signal: AbortSignal): Trying {
     let ended: () => void = () => undefined;
@@ -43,7 +43,10 @@ export class SocketTrials {
     return { server, end };
   }
 
-  /** The server's socket ended. Call the returned function once the outcome is recorded. */
+  /**
+   * Takes the trial of a server whose socket ended. The returned function must be called once the
+   * outcome is recorded.
+   */
   take(server: string): () => void {
     const trial = this.#trials.get(server);
     this.#trials.delete(server);

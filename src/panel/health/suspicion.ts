@@ -1,4 +1,4 @@
-/** Which failures make a subject suspected; pure, over what the tallies count. */
+/** Decides from the tallies which failures make a subject suspected; pure. */
 
 import type { Problem } from '../../domain/problems.ts';
 import { NEVER } from '../../domain/time.ts';
@@ -14,33 +14,33 @@ import {
 import type { Group } from './evidence-group.ts';
 import type { Tally } from './tally.ts';
 
-/** The most servers that have to fail. */
+/** The maximum number of servers that have to fail. */
 const SERVERS_NEEDED = 3;
 
-/** Facts about other subjects that the decision needs. */
+/** Facts about other subjects for the decision. */
 export interface Known {
   readonly find: (subject: Subject) => Tally | undefined;
   readonly isBlamed: (subject: Subject) => boolean;
-  /** When the panel last worked, and accepted the key. */
+  /** When the panel last worked and accepted the key. */
   readonly provenAt: number;
 }
 
 /**
- * The problem of a suspected subject; `unproven` if the subject will be suspected as soon as
- * another node's server works on the path. Suspected are:
+ * The problem of a suspected subject; `unproven` if the subject will be suspected as soon as a
+ * server of another node works on the path. Suspected are:
  *
- * - the panel, if a call failed in a way that may be the panel's, and none has worked since that
+ * - the panel, if a call failed in a way that the panel may cause, and none has worked since that
  *   call started;
- * - a path, if three of its servers failed, on at least two nodes, or all of them, if these are at
- *   least two, and another path has worked since; servers of unknown nodes count as those of
- *   several, so that a path that fails before the list is read takes few calls;
- * - the server list, if it failed, and another path has worked since;
- * - the account's consoles, if three servers (or all, at least two) were denied for the same cause,
- *   the panel has accepted the key since, and no server is granted its console;
- * - a node's sockets or its polls, if three of its servers (or all) failed in a way that only the
- *   node causes; or if as many, at least two, failed in a way that the panel causes, too, and
- *   another node's server has worked there after the last of them, which a refusal of a single
- *   server doesn't prove; or if one failed during an outage of the node's other subject.
+ * - a path, if three of its servers failed on at least two nodes, or all of its servers if there
+ *   are at least two, and another path has worked since. Servers of unknown nodes count as those of
+ *   several, so that a path that fails before the list is read costs few calls;
+ * - the server list, if it failed and another path has worked since;
+ * - the account's consoles, if three servers (or all, if at least two) were denied for the same
+ *   cause, the panel has accepted the key since, and no server has access to its console;
+ * - a node's sockets or polls, if three of its servers (or all) failed in a way that only the node
+ *   causes. If the panel may cause the failures, too, at least two servers are required, and a
+ *   server of another node must have worked there after the last failure; a rejection of a single
+ *   server doesn't show that. During an outage of the node's other subject, one failure is enough.
  */
 export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();
@@ -48,7 +48,7 @@ export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' 
   return tally.node === undefined ? ofPath(tally, known) : ofNode(tally, tally.node, known);
 }
 
-/** The path of the API by which the channel's servers are asked. */
+/** The path of the API for the servers of this channel. */
 export function pathBehind(channel: Channel): Path {
   return channel === 'sockets' ? 'websocket' : channel;
 }
@@ -62,7 +62,7 @@ function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem 
     return tally.newestProblemIn(tally.group('fails'));
   if (tally.failed < Math.max(2, needed)) return undefined;
   const worksAt = find(pathSubject(pathBehind(tally.channel)))?.worksAtBeside(node) ?? NEVER;
-  // The first failure may be of a server that is rarely asked, and much older than the outage.
+  // The first failure may be that of a rarely asked server, and much older than the outage.
   return worksAt > tally.failedAt ? tally.newestProblem() : 'unproven';
 }
 
@@ -85,12 +85,12 @@ function ofConsoles(tally: Tally, { provenAt }: Known): Problem | undefined {
     if (isFirst || (group.failsSince === first?.failsSince && String(group.key) < String(first?.key)))
       first = group;
   }
-  // A panel that refuses the key denies consoles, too, and may respond to other paths before it
+  // A panel that rejects the key also denies consoles, and may respond to other paths before it
   // checks the key.
   return first !== undefined && provenAt >= first.failsSince ? tally.newestProblemIn(first) : undefined;
 }
 
-/** Has another path worked since the first of the failed calls started? */
+/** Has another path worked since the first failed call started? */
 function worksSince({ find }: Known, since: number, but: Channel): boolean {
   return PATHS.some((path) => path !== but && (find(pathSubject(path))?.worksAt ?? NEVER) > since);
 }

@@ -1,4 +1,4 @@
-/** The tallies of all subjects of a panel, with the subjects that are due for a decision. */
+/** The tallies of all subjects of a panel, and which of them are due for a decision. */
 import {
   nodePolls,
   nodeSockets,
@@ -12,17 +12,19 @@ import type { Evidence, Key, NextEvidence } from './evidence-group.ts';
 import { pathBehind } from './suspicion.ts';
 import { Tally } from './tally.ts';
 
-/** The key of servers that were granted their consoles, because their sockets stream. */
+/** The key of servers that have access to their consoles, because their sockets stream. */
 export const STREAMS = 'streams';
 
 export class Tallies {
   readonly #isBlamed: (subject: Subject) => boolean;
-  /** Nodes with an outage, which explains why their servers fail on the paths. */
+  /** Nodes with an outage, which explains failures of their servers on the paths. */
   readonly #explained = new Set<Key>();
   readonly #tallies = new Map<Subject, Tally>();
-  /** Subjects whose evidence changed since they were last decided. */
+  /** Tallies with evidence that changed since their last decision. */
   readonly touched: Tally[] = [];
-  /** Nodes' subjects that are suspected as soon as another node's server works on the path. */
+  /**
+   * Tallies of nodes that will be suspected as soon as a server of another node works on the path.
+   */
   readonly #unproven = new Map<Path, Set<Tally>>();
 
   constructor(isBlamed: (subject: Subject) => boolean) {
@@ -44,7 +46,7 @@ export class Tallies {
     if (tally !== undefined) this.changed(tally);
   }
 
-  /** The subject is due for a decision. */
+  /** Makes the subject due for a decision. */
   changed(tally: Tally): void {
     if (tally.isTouched) return;
     tally.isTouched = true;
@@ -63,7 +65,7 @@ export class Tallies {
     this.changed(tally);
   }
 
-  /** Like taking the evidence and putting in the next. */
+  /** The same as removing the evidence and adding the next. */
   change(evidence: Evidence, next: NextEvidence): void {
     const { tally } = evidence.group;
     if (next.group.tally === tally) tally.change(evidence, next);
@@ -75,7 +77,7 @@ export class Tallies {
     this.#counted(next.group.tally, evidence);
   }
 
-  /** The subject was decided; it is forgotten if it is a node's and has no servers. */
+  /** Notes that the subject was decided. The tally of a node without servers is forgotten. */
   decided(tally: Tally): void {
     tally.isTouched = false;
     if (tally.servers === 0 && tally.node !== undefined) this.#tallies.delete(tally.subject);
@@ -91,7 +93,10 @@ export class Tallies {
     else this.#unproven.set(path, (unproven ?? new Set()).add(tally));
   }
 
-  /** A node's outage explains failures on the paths, and makes the node's other subject likely. */
+  /**
+   * Handles the outage of a node, which explains failures on the paths, and makes the node's other
+   * subject likely.
+   */
   blameChanged(subject: Subject): void {
     const node = subjectNode(subject);
     if (node === undefined) return;
@@ -107,7 +112,7 @@ export class Tallies {
     }
   }
 
-  /** Failures on the path no longer count. */
+  /** Excuses failures on the path. */
   excuse(path: Path): void {
     this.of(pathSubject(path)).excuse();
     this.of('panel').excuse(path);
@@ -117,7 +122,7 @@ export class Tallies {
         if (tally.channel === path && tally.node !== undefined) tally.excuse('may fail');
   }
 
-  /** Failures of calls that started before the panel was known to work aren't the panel's. */
+  /** Excuses the panel from failures of calls that started before it was known to work. */
   dropProven(provenAt: number): void {
     const tally = this.of('panel');
     for (let first = tally.firstFailure; first !== undefined; first = tally.firstFailure) {
@@ -131,7 +136,7 @@ export class Tallies {
     if (proves === 'works') this.#worked(tally, group.key);
   }
 
-  /** A success on a path proves that failures elsewhere aren't the panel's. */
+  /** Handles a success on a path, which shows that the panel doesn't cause failures elsewhere. */
   #worked({ subject, channel, node }: Tally, key: Key): void {
     if (subject === 'consoles' || subject === 'panel' || node !== undefined || channel === 'sockets') return;
     for (const path of PATHS) if (path !== channel) this.touch(pathSubject(path));

@@ -1,4 +1,4 @@
-/** What the last outcomes of all servers prove about one subject, updated one outcome at a time. */
+/** The evidence of all servers' last outcomes about one subject, updated with each outcome. */
 
 import type { Problem } from '../../domain/problems.ts';
 import { NEVER } from '../../domain/time.ts';
@@ -15,7 +15,7 @@ import {
 import type { Outage } from './outage.ts';
 import type { Outcome } from './outcome.ts';
 
-/** In place of a heap into which nothing was ever put. */
+/** Stands for a heap that was never used. */
 const NO_GROUPS = new Heap<Seat<Group>>();
 
 const nothingIsExplained = () => false;
@@ -25,28 +25,28 @@ export class Tally extends NewestFailure implements Placed {
   readonly subject: Subject;
   readonly channel: Channel;
   readonly node: string | undefined;
-  /** The subject's outage, of which only the ledger decides. */
+  /** The subject's outage, which only the ledger changes. */
   outage: Outage | undefined = undefined;
   readonly #groups = new Map<Key, Group>();
   #working = NO_GROUPS;
-  /** Groups with failures that aren't explained by something else. */
+  /** Groups with failures that nothing else explains. */
   readonly #failing = new Heap<Group>();
   readonly #isExplained: (key: Key) => boolean;
   /** The number of servers on the subject's channel. */
   servers = 0;
   /**
-   * The number of those servers with which failures are compared: one that is blocked for a reason
-   * of its own proves nothing about the subject, unless the path fails, which may be the reason.
+   * The number of those servers with which failures are compared. An individually blocked server
+   * shows nothing about the subject, unless the path fails, which may be the reason.
    */
   counted = 0;
   /** The number of failures that nothing else explains. */
   failed = 0;
-  /** Its evidence changed since it was last decided. */
+  /** Whether its evidence changed since its last decision. */
   isTouched = false;
-  /** The place among the subjects whose failures a recent success contradicts. */
+  /** The place among the subjects with failures that a recent success contradicts. */
   place = -1;
 
-  /** Failures of a group whose key is explained don't count. */
+  /** Failures in a group with an explained key don't count. */
   constructor(subject: Subject, isExplained: (key: Key) => boolean = nothingIsExplained) {
     super();
     this.subject = subject;
@@ -55,7 +55,10 @@ export class Tally extends NewestFailure implements Placed {
     this.#isExplained = isExplained;
   }
 
-  /** `usual` is returned if it is that group: a server's evidence rarely changes its group. */
+  /**
+   * The group with this key. `usual` is returned if it is that group, because a server's evidence
+   * rarely changes its group.
+   */
   group(key: Key, usual?: Group): Group {
     if (usual?.tally === this && usual.key === key) return usual;
     let group = this.#groups.get(key);
@@ -63,37 +66,37 @@ export class Tally extends NewestFailure implements Placed {
     return group;
   }
 
-  /** Groups with failures that count, in no particular order. */
+  /** Groups with counted failures, in no particular order. */
   get failing(): readonly Group[] {
     return this.#failing.items;
   }
 
-  /** The number of groups with failures that count. */
+  /** The number of groups with counted failures. */
   get failingGroups(): number {
     return this.#failing.size;
   }
 
-  /** When the first of the failed calls that count started; infinite without any. */
+  /** The earliest start of a counted failed call; infinite if there is none. */
   get failsSince(): number {
     return this.#failing.first?.failsSince ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The failure that counts and whose call started first. */
+  /** The counted failure whose call started first. */
   get firstFailure(): Evidence | undefined {
     return this.#failing.first?.firstFailure;
   }
 
-  /** The last success; infinite while a socket streams. */
+  /** The time of the last success; infinite while a socket streams. */
   get worksAt(): number {
     return this.#working.first?.item.worksAt ?? NEVER;
   }
 
-  /** The last success that contradicts failures; infinite while a socket streams. */
+  /** The time of the last success that contradicts failures; infinite while a socket streams. */
   get contradictedAt(): number {
     return this.#working.first?.item.key === REFUSALS ? this.worksAtBeside(REFUSALS) : this.worksAt;
   }
 
-  /** The last success that contradicts failures, in any other group. */
+  /** The time of the last success that contradicts failures, in all other groups. */
   worksAtBeside(key: Key): number {
     for (const { item: group } of this.#working.inOrder())
       if (group.key !== key && group.key !== REFUSALS) return group.worksAt;
@@ -124,7 +127,10 @@ export class Tally extends NewestFailure implements Placed {
     this.#forgetIfEmpty(evidence.group);
   }
 
-  /** Like removing the evidence and adding the next, but in place if only the outcome differs. */
+  /**
+   * The same as removing the evidence and adding the next, but in place if only the outcome
+   * differs.
+   */
   change(evidence: Evidence, next: NextEvidence): void {
     const { group: before, proves, isCounted } = evidence;
     const isInPlace = next.group === before && next.proves === proves && next.isCounted === isCounted;
@@ -146,7 +152,7 @@ export class Tally extends NewestFailure implements Placed {
     this.#worked(group);
   }
 
-  /** The group's last success is another one, or there is none any more. */
+  /** Handles a group whose last success has changed, or is gone. */
   #worked(group: Group): void {
     const { worksAt } = group;
     const seat = (group.working ??= new Seat(group));
@@ -175,7 +181,7 @@ export class Tally extends NewestFailure implements Placed {
     } else if (proves === 'fails') this.drop(evidence);
   }
 
-  /** The failure no longer counts, but stays the server's last outcome. */
+  /** Stops counting the failure, which stays the server's last outcome. */
   drop(evidence: Evidence): void {
     const { group } = evidence;
     if (!group.deleteFailure(evidence)) return;
@@ -186,7 +192,7 @@ export class Tally extends NewestFailure implements Placed {
     else this.#failing.delete(group);
   }
 
-  /** Failures, or those with this key, no longer count, but stay the servers' last outcomes. */
+  /** Stops counting all failures, or those with this key. They stay the servers' last outcomes. */
   excuse(...keys: readonly [] | readonly [Key]): void {
     const groups = keys.length === 0 ? this.#groups.values() : [this.#groups.get(keys[0])];
     for (const group of groups) {
@@ -197,7 +203,7 @@ export class Tally extends NewestFailure implements Placed {
     }
   }
 
-  /** Something else now explains the failures of the group with this key, or no longer does. */
+  /** Handles a change of whether something else explains the failures with this key. */
   explanationChanged(key: Key): void {
     const group = this.#groups.get(key);
     if (group === undefined) return;
@@ -213,17 +219,17 @@ export class Tally extends NewestFailure implements Placed {
     }
   }
 
-  /** When the latest failure that counts ended; infinite without any. */
+  /** When the latest counted failure ended; infinite if there is none. */
   get failedAt(): number {
     return this.#newestFailure()?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The problem of the latest failure that counts. */
+  /** The problem of the latest counted failure. */
   newestProblem(): Problem | undefined {
     return this.#newestFailure()?.problem;
   }
 
-  /** Searches all failures only if the latest was removed. */
+  /** The latest failure. All failures are searched only if it was removed. */
   #newestFailure(): Outcome | undefined {
     const { newest } = this;
     if (newest !== undefined && this.#failing.has(newest.group)) return newest.outcome;

@@ -1,18 +1,19 @@
-/** A call that a trial needs, as the panel's health asks for it. */
+/** A call for a trial, as the panel's health requests it. */
 import type { Path, Subject } from '../subjects.ts';
 
-/** A call that no session asked for. */
+/** A call that no session requested. */
 export interface TrialCall {
   readonly path: Path;
   /** The servers that may be asked, the best first. */
   readonly servers: Iterable<string>;
   readonly tries: Subject;
-  /** No call is made unless a server's own limit has room for it now. */
+  /** Whether to make a call only if a server's own limit has room for it now. */
   readonly needsRoom: boolean;
 }
 
 /**
- * A server tries a subject; `end` resolves once it has, with the error of its call if it failed.
+ * A running trial: the server, and an `end` that resolves once it has tried, with the error of its
+ * call if that failed.
  */
 export interface Trying {
   readonly server: string;

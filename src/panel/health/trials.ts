@@ -1,4 +1,4 @@
-/** The trials of subjects with an outage, each begun when it is due. */
+/** Runs the trials of subjects with an outage when they are due. */
 import type { Problem } from '../../domain/problems.ts';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import { Ranking } from '../ranking.ts';
@@ -15,13 +15,13 @@ export interface TrialsOptions {
   readonly ledger: Ledger;
   readonly outcomes: LastOutcomes;
   readonly enqueue: Enqueue;
-  /** The panel isn't known to have a server list, and the configuration doesn't use one. */
+  /** Whether the panel isn't known to have a server list, and the configuration doesn't use one. */
   readonly isListMissing: () => boolean;
-  /** Deals with an event after those before it, and then decides. */
+  /** Handles an event after those before it, and then decides. */
   readonly happens: (event: () => void) => void;
   /** Replaces the subject's outage. */
   readonly set: (subject: Subject, outage: Outage) => void;
-  /** This server was chosen to try its node's sockets, or its trial is over. */
+  /** Called when this server was chosen to try its node's sockets, and when its trial is over. */
   readonly changed: (server: string) => void;
 }
 
@@ -30,11 +30,11 @@ export class Trials {
   readonly #options: TrialsOptions;
   readonly #ledger: Ledger;
   readonly #outcomes: LastOutcomes;
-  /** Subjects with an outage without a trial under way, by when the next is due. */
+  /** Subjects with an outage but no running trial, by when the next trial is due. */
   readonly #due = new Ranking<Subject>();
-  /** Trials under way. */
+  /** Running trials. */
   readonly #scopes = new Map<Subject, AbortController>();
-  /** Rounds of canaries that the panel's outage has begun. */
+  /** The number of canary rounds since the panel's outage began. */
   #rounds = 0;
   #cancelTimer: Cancel = () => undefined;
   #isStopped = false;
@@ -46,7 +46,7 @@ export class Trials {
     this.sockets = new SocketTrials(options.changed);
   }
 
-  /** The subject's outage has changed. */
+  /** Follows a change of the subject's outage. */
   follow(subject: Subject, outage: Outage | undefined): void {
     if (subject === 'panel' && outage === undefined) this.#rounds = 0;
     if (outage?.trial === undefined) {
@@ -67,7 +67,7 @@ export class Trials {
     }
   }
 
-  /** Begins all trials that are due, and sets a timer for the next one. */
+  /** Starts all trials that are due, and sets a timer for the next one. */
   beginDue(): void {
     this.#cancelTimer();
     if (this.#isStopped) return;
@@ -89,7 +89,7 @@ export class Trials {
     for (const scope of this.#scopes.values()) scope.abort(new Error('stopped'));
   }
 
-  /** Begins a trial, once the failure that was reported has been handled. */
+  /** Starts a trial, once the reported failure has been handled. */
   async #try(subject: Subject): Promise<void> {
     const outage = this.#outage(subject);
     if (outage === undefined) return;
@@ -111,8 +111,8 @@ export class Trials {
   }
 
   /**
-   * Resolves with the problem of a failed trial; undefined if it proved nothing, or if its success
-   * is recorded.
+   * Runs a trial. Resolves with its problem; undefined if it had no result, or a success that is
+   * already recorded.
    */
   async #runTrial(subject: Subject, signal: AbortSignal): Promise<Problem | undefined> {
     if (subject === 'panel') return this.#round(signal);
@@ -135,7 +135,7 @@ export class Trials {
     const before = this.#outcomes.lastSeen(channel, server);
     this.#chose(subject, server);
     await end;
-    // If the server has moved meanwhile, its outcome is about another node.
+    // If the server has moved in the meantime, its outcome is about another node.
     const node = subjectNode(subject);
     if (node !== undefined && this.#outcomes.asked(channel, server)?.node !== node) return undefined;
     const last = this.#outcomes.lastSeen(channel, server);
@@ -149,7 +149,7 @@ export class Trials {
     return this.sockets.begin(server, { subject, isFresh }, signal);
   }
 
-  /** This server was chosen for the trial. */
+  /** Notes the server that was chosen for the trial. */
   #chose(subject: Subject, server: string): void {
     this.#options.happens(() => {
       const outage = this.#outage(subject);

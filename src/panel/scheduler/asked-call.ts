@@ -1,26 +1,26 @@
-/** A call from when it is asked for until it has ended, or is withdrawn. */
+/** A call, from its request to its end or withdrawal. */
 import type { Call } from './call.ts';
 
 export interface AskedCallOptions<T> {
   readonly call: Call;
-  /** Tells the call from others, also of the same server. */
+  /** Distinguishes the call from others, including those of the same server. */
   readonly id: string;
   /** Withdraws the call when it aborts. */
   readonly signal: AbortSignal;
   readonly make: (signal: AbortSignal) => Promise<T>;
-  /** The call was withdrawn before it began. */
+  /** Called if the call was withdrawn before it began. */
   readonly withdrawn: (asked: PendingCall) => void;
 }
 
-/** A call that was asked for, whatever its result is. */
+/** A requested call, regardless of the type of its result. */
 export type PendingCall = Pick<AskedCall<unknown>, 'call' | 'id' | 'begin' | 'withdraw'>;
 
 /**
- * One object, with one listener, for all that a call needs while it waits: when a panel is gone, a
- * call of each server waits, so each closure and each promise costs memory for the whole fleet.
+ * One object with one listener for everything that a waiting call needs. When a panel is down, each
+ * server has a waiting call, so each closure and promise would cost memory for the whole fleet.
  */
 export class AskedCall<T> {
-  /** Settles as the call does; rejects at once with the reason for which it is withdrawn. */
+  /** Settles like the call. Rejects at once if the call is withdrawn, with the reason. */
   readonly result: Promise<T>;
   readonly #options: AskedCallOptions<T>;
   #resolve!: (value: T) => void;
@@ -48,7 +48,7 @@ export class AskedCall<T> {
 
   /**
    * Makes the call, unless it was withdrawn while it waited for its turn of the event loop. Calls
-   * `ended`, with its error if it failed, before the result settles.
+   * `ended` before the result settles, with the error if the call failed.
    */
   async begin(ended: (error?: unknown) => void): Promise<void> {
     if (this.#isOver) return ended();
@@ -65,7 +65,7 @@ export class AskedCall<T> {
     }
   }
 
-  /** Ends the call, whether it waits or runs. */
+  /** Ends the call, whether it is waiting or running. */
   withdraw(reason: unknown): void {
     if (this.#isOver) return;
     this.#over();
@@ -74,7 +74,7 @@ export class AskedCall<T> {
     else this.#scope.abort(reason);
   }
 
-  /** The signal aborted. */
+  /** Called when the signal aborted. */
   handleEvent(): void {
     this.withdraw(this.#options.signal.reason);
   }

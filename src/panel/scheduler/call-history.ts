@@ -1,14 +1,14 @@
-/** The running calls, with the counts of the last minute that the rules need. */
+/** The running calls, and the counts of the last minute for the rules. */
 import { type Call, isConnect, type Started } from './call.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 import { FIRST_CONNECT_MS, isOfLists, TOKEN_CALLS } from './start-rules.ts';
 
-/** A call that runs. */
+/** A running call. */
 export interface Running extends Started {
   readonly token: TokenCall | undefined;
 }
 
-/** A credential call, and when the panel received it: as late as it ended. */
+/** A credential call, and the latest time at which the panel may have received it: its end. */
 interface TokenCall {
   at: number;
   isUnderWay: boolean;
@@ -22,12 +22,12 @@ export class CallHistory {
   readonly others = new SlidingWindow();
   /** When a poll of a node last got a response; absent if a later poll got none. */
   readonly respondedAt = new Map<string, number>();
-  /** By server, in the order of their last calls. */
+  /** The last credential calls by server, in the order of the calls. */
   readonly #tokens = new Map<string, readonly TokenCall[]>();
   /** First connects by node and server, in the order of their starts. */
   readonly #connecting = new Map<string, Map<string, number>>();
   readonly #nodeOfConnect = new Map<string, string>();
-  /** Nodes of which a server has streamed since their sockets last had an outage. */
+  /** Nodes on which a server has streamed since the last outage of their sockets. */
   readonly #streamed = new Set<string>();
 
   tokensAt = (server: string): readonly number[] => this.#tokens.get(server)?.map(({ at }) => at) ?? [];
@@ -49,7 +49,9 @@ export class CallHistory {
     return running;
   }
 
-  /** `isRejected`: the panel didn't accept the API key, and so didn't count the call. */
+  /**
+   * `isRejected` means that the panel rejected the API key, and therefore didn't count the call.
+   */
   ended(running: Running, isRejected: boolean, now: number): void {
     this.running.delete(running);
     const { token } = running;
@@ -59,13 +61,15 @@ export class CallHistory {
     token.isRejected = isRejected;
   }
 
-  /** A poll of the node ended, with a response of the panel or without. */
+  /** Notes the end of a poll of the node, with or without a response of the panel. */
   polled(node: string, startedAt: number, hasResponse: boolean, now: number): void {
     if (hasResponse) this.respondedAt.set(node, now);
     else if (startedAt > (this.respondedAt.get(node) ?? 0)) this.respondedAt.delete(node);
   }
 
-  /** The server's attempt to connect ended; returns its node if that was a first connect. */
+  /**
+   * Notes the end of the server's attempt to connect. Returns its node if that was a first connect.
+   */
   connectEnded(server: string): string | undefined {
     const node = this.#nodeOfConnect.get(server);
     if (node === undefined) return undefined;
@@ -81,7 +85,7 @@ export class CallHistory {
     else this.#streamed.delete(node);
   }
 
-  /** A new API key makes earlier rejections and failures obsolete. */
+  /** Clears rejections and failures of the previous API key. */
   keyChanged(): void {
     this.trials.clear();
     this.lists.clear();
@@ -107,7 +111,7 @@ export class CallHistory {
     const ofNode = this.#connecting.get(node) ?? new Map<string, number>();
     this.#connecting.set(node, ofNode.set(call.server, now));
     this.#nodeOfConnect.set(call.server, node);
-    // A trial of the path opens no socket, so no session reports its end: it is dropped after 3 s.
+    // A trial of the path opens no socket, so no session reports its end. It is dropped after 3 s.
     for (const [server, at] of ofNode) {
       if (at + FIRST_CONNECT_MS > now) break;
       this.connectEnded(server);

@@ -1,70 +1,70 @@
 /**
- * Waiting calls, in lines of calls to which the same rules apply, so that a change examines only
- * the first calls of few lines.
+ * Waiting calls, in lines of calls with the same rules, so that a change examines only the first
+ * calls of few lines.
  */
 import { type Rank, Ranking } from '../ranking.ts';
 import { type Call, isCanary, isConnect } from './call.ts';
 import { Gates, OPEN } from './gates.ts';
 import type { Gate, Start } from './start-rules.ts';
 
-/** A call that waits. */
+/** A waiting call. */
 export interface Waiting<Job> {
   readonly call: Call;
   readonly id: string;
   readonly job: Job;
-  /** Of calls with the same deadline, the one that waits longer goes first. */
+  /** Among calls with the same deadline, the one that has waited longer goes first. */
   readonly order: number;
-  /** As it was when the call joined its line. */
+  /** The urgency when the call joined its line. */
   urgency: number;
 }
 
-/** A call that waits, and where. */
+/** A waiting call and its line. */
 interface Placed<Job> extends Waiting<Job> {
-  /** Undefined while a rule of its own server holds it. */
+  /** Undefined while a rule about its own server holds it. */
   line: Line<Job> | undefined;
 }
 
 /**
- * The most lines examined at once. When a gate opens, thousands of nodes may have a line there that
- * another rule holds.
+ * The maximum number of lines that are examined at once. When a gate opens, thousands of nodes may
+ * have a line there that another rule holds.
  */
 const LOOKS = 256;
 
-/** Calls of one path, node and kind, by deadline. */
+/** A line: calls of one path, node and kind, by deadline. */
 interface Line<Job> {
   readonly key: string;
   readonly node: string | undefined;
   readonly isOfConnects: boolean;
   readonly calls: Ranking<Placed<Job>>;
   /**
-   * The name of its gate; `open` if no rule is known to hold it, `node` if only its node's lines
-   * are held.
+   * The name of its gate. `open` means that no rule is known to hold it, `node` that only rules
+   * about its node do.
    */
   place: string;
-  /** When a line that is held at its node may start. */
+  /** When a line that its node holds may start. */
   heldUntil: number;
 }
 
 /**
  * Decides which waiting call starts next. If the first call of a line may not start, the line moves
- * to the gate of the rule that holds it, and stays there until that gate opens.
+ * to the gate of the rule that holds it, and stays there until the gate opens.
  */
 export class CallLines<Job> {
   readonly #waiting = new Map<string, Placed<Job>>();
   readonly #lines = new Map<string, Line<Job>>();
   readonly #byNode = new Map<string, Set<Line<Job>>>();
-  /** The waiting calls by their servers; there are few of one, and a set for each costs memory. */
+  /** The waiting calls by server. Each has few, and a set for each would cost memory. */
   readonly #byServer = new Map<string, readonly Placed<Job>[]>();
   readonly #gates = new Gates<Line<Job>>();
   readonly #heldAtNode = new Ranking<Line<Job>>();
-  /** Calls that a rule of their own server holds, by the time at which it lets them start. */
+  /** Calls that a rule about their own server holds, by the time at which they may start. */
   readonly #asleep = new Ranking<Placed<Job>>();
   readonly #isRetry: (call: Call) => boolean;
   #order = 0;
-  /** The present time while lines are left to examine, otherwise infinite. */
+  /** The current time if some lines still have to be examined, otherwise infinite. */
   #goesOnAt = Number.POSITIVE_INFINITY;
 
-  /** `isRetry` tells calls that probably fail again from others of their path and node. */
+  /** `isRetry` separates calls that will probably fail again from others of their path and node. */
   constructor(isRetry: (call: Call) => boolean = (call) => call.isRetry?.() === true) {
     this.#isRetry = isRetry;
   }
@@ -73,12 +73,12 @@ export class CallLines<Job> {
     return this.#waiting.size;
   }
 
-  /** Waiting calls that nothing but the rate holds. */
+  /** The number of waiting calls that only the rate limit holds. */
   get backlog(): number {
     return this.#gates.backlog;
   }
 
-  /** Connects in the backlog. */
+  /** The number of connects in the backlog. */
   get connects(): number {
     return this.#gates.connects;
   }
@@ -91,7 +91,7 @@ export class CallLines<Job> {
     this.#join(waiting);
   }
 
-  /** Takes the call out, if it still waits. */
+  /** Removes a waiting call. */
   delete(id: string): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
@@ -103,36 +103,36 @@ export class CallLines<Job> {
     else this.#byServer.delete(server);
   }
 
-  /** Has this server calls that wait? */
+  /** Does this server have waiting calls? */
   hasCalls(server: string): boolean {
     return this.#byServer.has(server);
   }
 
   /**
-   * Puts the server's calls into their current lines, because its node, their purpose or a rule of
-   * its own has changed.
+   * Moves the server's calls to their current lines after its node, their purpose or a rule about
+   * it has changed.
    */
   serverChanged(server: string): void {
     for (const waiting of this.#of(server)) this.#move(waiting);
   }
 
-  /** Opens this gate, because the reason for which it is closed has changed. */
+  /** Opens this gate after the reason for closing it has changed. */
   opened(name: Gate): void {
     this.#gates.open(name);
   }
 
-  /** Opens all gates, because the reason for which any is closed may have changed. */
+  /** Opens all gates after any reason for closing them may have changed. */
   gatesOpened(): void {
     this.#gates.openAll();
   }
 
-  /** Opens all gates, and wakes all calls that a rule of their own server holds. */
+  /** Opens all gates, and wakes all calls that a rule about their own server holds. */
   allOpened(): void {
     this.gatesOpened();
     for (const waiting of this.#asleep.takeUpTo(Number.POSITIVE_INFINITY)) this.#join(waiting);
   }
 
-  /** Opens the lines of this node, because the reason for which they are held has changed. */
+  /** Opens the lines of this node after the reason for holding them has changed. */
   nodeChanged(node: string | undefined): void {
     for (const line of this.#byNode.get(node ?? '') ?? []) if (line.place !== OPEN) this.#moveTo(line, OPEN);
   }
@@ -157,7 +157,7 @@ export class CallLines<Job> {
       looks += 1;
       const first = line.calls.first;
       if (first === undefined) throw new Error('a line has a first call');
-      // Canaries go first: if this call isn't one, none waits.
+      // Canaries go first: if this call isn't one, none is waiting.
       if (!mayStart(first.call)) return undefined;
       // The call's node became known while it waited, so it belongs in a line of that node.
       if (nodeOfLine(first.call) !== line.node) {
@@ -172,7 +172,7 @@ export class CallLines<Job> {
   }
 
   /**
-   * The next time at which a call may start; now if not all lines were examined, infinite if only a
+   * The next time at which a call may start: now if not all lines were examined, infinite if only a
    * change helps.
    */
   get nextAt(): number {
@@ -218,7 +218,7 @@ export class CallLines<Job> {
     this.#count(line, 1);
   }
 
-  /** Takes the call out of its line, or out of the sleeping calls. */
+  /** Removes the call from its line, or from the sleeping calls. */
   #leave(waiting: Placed<Job>): void {
     const { line } = waiting;
     this.#asleep.delete(waiting);
@@ -253,7 +253,7 @@ export class CallLines<Job> {
     if (ofNode?.size === 0) this.#byNode.delete(line.node ?? '');
   }
 
-  /** The line's first call has changed. */
+  /** Updates a line whose first call has changed. */
   #firstChanged(line: Line<Job>): void {
     if (line.place !== 'node') this.#gates.put(line, line.place);
   }
@@ -276,13 +276,13 @@ export class CallLines<Job> {
     this.#gates.delete(line, line.place);
   }
 
-  /** Counts calls that joined the line at its place, or left it if negative. */
+  /** Counts calls that joined the line, or that left it if negative. */
   #count({ place, isOfConnects }: Line<Job>, calls: number): void {
     this.#gates.count(place, calls, isOfConnects ? calls : 0);
   }
 }
 
-/** The node of a call on a path whose calls are held by their node. */
+/** The node of a call, if calls on its path are held by node. */
 function nodeOfLine({ path, node }: Call): string | undefined {
   return path === 'websocket' || path === 'resources' ? node() : undefined;
 }
@@ -300,7 +300,7 @@ function judgeUrgency(call: Call): number {
   return call.tries() === undefined ? 2 : 1;
 }
 
-/** The most urgent first, then by deadline, then by how long they wait. */
+/** The most urgent first, then by deadline, then by waiting time. */
 function makeRank({ urgency, call, order }: Waiting<unknown>): Rank {
   return [urgency, call.deadline, order];
 }

@@ -1,4 +1,4 @@
-/** The waiting calls as a queue of p-queue, whose size is 1 while one of them may start. */
+/** The waiting calls in the form of p-queue's queue, whose size is 1 while a call may start. */
 import type { Queue, QueueAddOptions } from 'p-queue';
 import type { Cancel, Clock } from '../../domain/time.ts';
 import type { Call } from './call.ts';
@@ -19,14 +19,14 @@ export interface CallQueueOptions {
   readonly limit: () => Pick<RateLimit, 'limitPerMinute' | 'opensAt'>;
   readonly traffic: (isShort: boolean) => Traffic;
   readonly hasPlace: (call: Call) => boolean;
-  /** Makes p-queue look again whether a call may start. */
+  /** Makes p-queue check again whether a call may start. */
   readonly lookAgain: () => void;
 }
 
-/** Decides which call p-queue starts next, once for every change. */
+/** Decides which call p-queue starts next, once per change. */
 export class CallQueue {
   readonly #options: CallQueueOptions;
-  /** Undefined if it isn't decided whether a call may start. */
+  /** Undefined if it isn't decided yet. */
   #next: Waiting<Job> | 'none' | undefined;
   #cancelTimer: Cancel = () => undefined;
   readonly #shortage: Shortage;
@@ -40,18 +40,18 @@ export class CallQueue {
     return this.#shortage.backlog;
   }
 
-  /** The servers need more calls than the rate carries. */
+  /** Whether the servers need more calls than the rate limit allows. */
   set isOverbooked(isOverbooked: boolean) {
     this.#shortage.isOverbooked = isOverbooked;
   }
 
-  /** Something changed, so that another call may start, or none. */
+  /** Decides again after a change. */
   changed(): void {
     this.#next = undefined;
     this.#options.lookAgain();
   }
 
-  /** The waiting call with this id is no longer needed. */
+  /** Removes the waiting call with this id. */
   withdrawn(id: string): void {
     this.#remove(id);
     this.#options.lookAgain();
@@ -61,7 +61,7 @@ export class CallQueue {
     this.#cancelTimer();
   }
 
-  /** The call that may start now; if there is none, a timer looks again when one may. */
+  /** The call that may start now. If there is none, a timer checks again when one may. */
   #first(): Waiting<Job> | undefined {
     this.#next ??= this.#decide() ?? 'none';
     return this.#next === 'none' ? undefined : this.#next;
@@ -74,11 +74,12 @@ export class CallQueue {
     for (;;) {
       this.#updateShortage(now);
       const traffic = this.#options.traffic(this.#shortage.isPresent);
-      // Examined even if the window is closed: calls that other rules hold, too, are no shortage.
+      // Examined even if the window is closed, because calls that other rules also hold are no
+      // shortage.
       const first = lines.next(now, hasPlace, (call) => startAt(call, traffic, now));
       this.#shortage.followConnects(now);
       if (first !== undefined && opensAt <= now) return first;
-      // If the examined connects are held, there is no shortage any more: decides again without it.
+      // If the examined connects are held, there is no shortage any more: decides again.
       if (traffic.isShort && !this.#shortage.isDue(now)) continue;
       this.#rest(first === undefined ? Math.max(opensAt, lines.nextAt) : opensAt, now);
       return undefined;
@@ -96,7 +97,7 @@ export class CallQueue {
     if (this.#shortage.update(now)) this.#options.lines.opened('gate shortage');
   }
 
-  /** The class of which p-queue makes its queue. */
+  /** The class from which p-queue creates its queue. */
   get queueClass(): new () => Queue<Job, JobOptions> {
     const first = () => this.#first();
     const add = (id: string, call: Call, job: Job) => this.#add(id, call, job);
@@ -121,7 +122,7 @@ export class CallQueue {
       }
 
       setPriority(): void {
-        // Deadlines don't change.
+        // Ignored, because deadlines don't change.
       }
     };
   }
@@ -136,7 +137,7 @@ export class CallQueue {
     this.#next = undefined;
     const now = this.#options.clock.now();
     this.#shortage.followConnects(now);
-    // p-queue doesn't look again when a call is withdrawn.
+    // p-queue doesn't check again when a call is withdrawn.
     if (this.#shortage.isPresent) this.#updateShortage(now);
   }
 }

@@ -1,30 +1,30 @@
-/** A call to a panel as the scheduler knows it, before, while and after it runs. */
+/** A call to a panel, with the facts that the scheduler uses. */
 import type { Path, Subject } from '../subjects.ts';
 
-/** A call that waits, runs or ran. */
+/** A waiting, running or ended call. */
 export interface Call {
   readonly path: Path;
-  /** `NO_SERVER` if it concerns none. */
+  /** `NO_SERVER` if it concerns no server. */
   readonly server: string;
-  /** The server's node, if that is known by now. */
+  /** The server's node, if it is known. */
   readonly node: () => string | undefined;
   /**
-   * Monotonic milliseconds. Of the calls that may start, the one with the earliest deadline starts
-   * first.
+   * In monotonic milliseconds. Of the calls that may start, the one with the earliest deadline
+   * starts first.
    */
   readonly deadline: number;
-  /**
-   * The subject that it tries now, because that has an outage; a call that tries the panel is a
-   * canary.
-   */
+  /** The subject with an outage that this call tries. A call that tries the panel is a canary. */
   readonly tries: () => Subject | undefined;
-  /** Its server failed there before, so it probably fails again. */
+  /** Whether its server failed there before, so that it will probably fail again. */
   readonly isRetry?: (() => boolean) | undefined;
-  /** Renews the token of a streaming socket, so an outage of the node does not hold it. */
+  /**
+   * Whether it renews the token of a streaming socket, so that an outage of the node doesn't hold
+   * it.
+   */
   readonly isRenewal?: boolean | undefined;
 }
 
-/** A call that started; instants are monotonic milliseconds. */
+/** A call that has started. Instants are monotonic milliseconds. */
 export interface Started {
   readonly call: Call;
   readonly startedAt: number;
@@ -32,5 +32,5 @@ export interface Started {
 
 export const isCanary = (call: Call): boolean => call.tries() === 'panel';
 
-/** A call that gets a socket for a server, or keeps one. */
+/** Does the call open or keep a server's socket? */
 export const isConnect = ({ path }: Pick<Call, 'path'>): boolean => path === 'websocket';

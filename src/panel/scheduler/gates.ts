@@ -1,40 +1,46 @@
-/** The gates at which lines of waiting calls stand, each closed while its rule holds them. */
+/** The gates for lines of waiting calls. Each is closed while its rule holds them. */
 import { type Rank, Ranking } from '../ranking.ts';
 
 /** The gate of lines that no rule is known to hold. */
 export const OPEN = 'open';
 
-/** The gate of lines that only the rate holds: their calls are backlog while it is closed, too. */
+/**
+ * The gate of lines that only the rate limit holds. Their calls are part of the backlog even while
+ * it is closed.
+ */
 const SHORTAGE = 'gate shortage';
 
-/** A line of calls, by the rank of its first call. */
+/** A line of calls, ranked by its first call. */
 interface RankedLine {
   readonly calls: { readonly firstRank: Rank | undefined };
 }
 
-/** Lines that the same rule holds. */
+/** The lines that the same rule holds. */
 interface NamedGate<Line> {
   readonly name: string;
   readonly lines: Ranking<Line>;
-  /** Calls of its lines, and connects among them. */
+  /** The number of calls in its lines, and of connects among them. */
   calls: number;
   connects: number;
   isOpen: boolean;
 }
 
-/** A gate exists while lines stand there, and is open at first. */
+/** A gate exists while it has lines, and is open at first. */
 export class Gates<Line extends RankedLine> {
   readonly #gates = new Map<string, NamedGate<Line>>();
-  /** By their first lines. */
+  /** Open gates, by their first line. */
   readonly #open = new Ranking<NamedGate<Line>>();
-  /** By the instants at which they open; a gate that only a change opens isn't here. */
+  /**
+   * Closed gates, by the instants at which they open. A gate that only a change opens isn't
+   * included.
+   */
   readonly #closed = new Ranking<NamedGate<Line>>();
-  /** Calls that nothing but the rate holds. */
+  /** The number of calls that only the rate limit holds. */
   backlog = 0;
-  /** Connects in the backlog. */
+  /** The number of connects in the backlog. */
   connects = 0;
 
-  /** The first line of all that stand at open gates. */
+  /** The first line of all open gates. */
   get first(): Line | undefined {
     return this.#open.first?.lines.first;
   }
@@ -44,7 +50,7 @@ export class Gates<Line extends RankedLine> {
     return this.#closed.lowest;
   }
 
-  /** Puts the line at this gate, or where it belongs there after its first call has changed. */
+  /** Adds the line to this gate, or moves it within the gate after its first call has changed. */
   put(line: Line, name: string): void {
     let gate = this.#gates.get(name);
     if (gate === undefined) {
@@ -55,7 +61,7 @@ export class Gates<Line extends RankedLine> {
     if (gate.isOpen) this.#rank(gate);
   }
 
-  /** Takes the line from this gate, if it stands there. */
+  /** Removes the line from this gate, if it is there. */
   delete(line: Line, name: string): void {
     const gate = this.#gates.get(name);
     if (gate === undefined || !gate.lines.delete(line)) return;
@@ -66,7 +72,10 @@ export class Gates<Line extends RankedLine> {
     } else if (gate.isOpen) this.#rank(gate);
   }
 
-  /** Counts calls, and connects among them, that joined lines at this gate, or left if negative. */
+  /**
+   * Counts calls, and connects among them, that joined lines of this gate, or that left if
+   * negative.
+   */
   count(name: string, calls: number, connects: number): void {
     const gate = this.#gates.get(name);
     if (gate === undefined) return;
@@ -75,7 +84,9 @@ export class Gates<Line extends RankedLine> {
     if (gate.isOpen || name === SHORTAGE) this.#add(calls, connects);
   }
 
-  /** Closes the gate until this instant; until it is opened, if that is infinite. */
+  /**
+   * Closes the gate until this instant. If that is infinite, it stays closed until it is opened.
+   */
   close(name: string, until: number): void {
     const gate = this.#gates.get(name);
     if (gate === undefined) return;
@@ -95,7 +106,7 @@ export class Gates<Line extends RankedLine> {
     for (const gate of this.#gates.values()) this.#openGate(gate);
   }
 
-  /** Opens the gates that were closed until now at the latest. */
+  /** Opens the gates that were closed until now or earlier. */
   openDue(now: number): void {
     for (const gate of this.#closed.takeUpTo(now)) this.#openGate(gate);
   }

@@ -1,40 +1,39 @@
-/** The rate limit of one account: a sliding window of 60 s, pauses, and what other clients use. */
+/**
+ * The rate limit of one account: a sliding window of 60 s, pauses, and the use by other clients.
+ */
 import { AT_ONCE, type Clock, NEVER } from '../../domain/time.ts';
 import type { Quiet, RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
-/** The limit until the panel reports one: the lowest seen in the field. */
+/** The limit until the panel reports one: the lowest one seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;
 
-/** The part of the limit that is used; people who share the account get the rest. */
+/** The part of the limit that the exporter uses. The rest is for people who share the account. */
 export const PART_OF_LIMIT = 0.8;
 
 /**
- * Responses with a token may report the limit of that endpoint for one server, which is 5 a minute
- * on Pelican. Limits of accounts seen in the field are far above this.
+ * Responses with a token may report the endpoint's limit for one server, which is 5 per minute on
+ * Pelican. Limits of accounts in the field are far higher than this.
  */
 const MAX_CONSOLE_LIMIT = 10;
 
-/** How long to wait if the panel doesn't specify it: its limits are per minute. */
+/** The wait if the panel doesn't give one: its limits are per minute. */
 export const DEFAULT_WAIT_MS = 60_000;
 
-/** The longest wait, so that a wrong header never stops the exporter for a day. */
+/** The maximum wait, so that a wrong header never stops the exporter for a day. */
 export const MAX_WAIT_MS = 600_000;
 
-/** With less than this part of the limit left, another client uses the account. */
+/** If less than this part of the limit is left, another client uses the account. */
 const SPARE_PART = 0.1;
 
-/** While the account has no calls to spare, one probe at a time, at least 15 s apart. */
+/** While the account has no spare calls, one probe at a time is made, at least 15 s apart. */
 const SPARE_WAIT_MS = 15_000;
 
-/** After a pause, one probe at a time, at least 5 s apart. */
+/** After a pause, one probe at a time is made, at least 5 s apart. */
 const PROBE_MS = 5_000;
 
-/**
- * The calls per minute that the exporter makes with this limit, which is undefined if the panel
- * reports none.
- */
+/** The exporter's calls per minute for this limit, which is undefined if the panel reports none. */
 export function madePerMinute(limitPerMinute: number | undefined): number {
   return (limitPerMinute ?? UNLEARNED_PER_MINUTE) * PART_OF_LIMIT;
 }
@@ -45,7 +44,7 @@ export interface RateFacts {
   readonly remaining?: number | undefined;
 }
 
-/** The part of a rate limit that the operator determines. */
+/** The operator's part of a rate limit. */
 export interface PinnedRate {
   /** A fixed rate set by the operator, in calls per minute. */
   readonly pinnedPerMinute?: number | undefined;
@@ -53,10 +52,10 @@ export interface PinnedRate {
   readonly share?: number | undefined;
 }
 
-/** What a 429 pauses: all calls of the account, one path, or the tokens of one server. */
+/** What a 429 pauses: all calls of the account, one path, or the token calls of one server. */
 export type PauseScope = 'account' | Path | `tokens of ${string}`;
 
-/** A pause that the panel demands; it stays until a call proves that it is over. */
+/** A pause that the panel demands. It exists until a call shows that it is over. */
 export interface Pause {
   readonly scope: PauseScope;
   /** When the panel first demanded it, in monotonic milliseconds. */
@@ -64,7 +63,7 @@ export interface Pause {
   /** In monotonic milliseconds. */
   readonly until: number;
   readonly lengthMs: number;
-  /** The panel demanded it again. */
+  /** Whether the panel demanded it again. */
   readonly isRepeated: boolean;
 }
 
@@ -75,12 +74,12 @@ function pauseScopes(path: Path, server: string): readonly PauseScope[] {
 }
 
 /**
- * More or fewer calls may start than before; with a server, a pause of its tokens may have begun or
- * ended.
+ * Called when the number of allowed calls changes. With a server, a pause of its token calls may
+ * have begun or ended.
  */
 export type LimitChanged = (server?: string) => void;
 
-/** Instants are monotonic milliseconds. */
+/** The rate limit of one account. Instants are monotonic milliseconds. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #changed: LimitChanged;
@@ -90,16 +89,16 @@ export class RateLimit {
   #burst: { readonly window: SlidingWindow; readonly part: number } | undefined;
   #defaultPerMinute: number | undefined;
   #quiet: Quiet | undefined;
-  /** The first call of the panel's present window. */
+  /** The first call of the panel's current window. */
   #windowFrom = NEVER;
   readonly #pauses = new Map<PauseScope, Pause>();
   #known: number | undefined;
   /** When a response last reported the known limit. */
   #knownAt = NEVER;
   #spareAt = NEVER;
-  /** Calls that the account can spare; infinite while the panel reports no limit. */
+  /** The account's spare calls; infinite while the panel reports no limit. */
   #spare = Number.POSITIVE_INFINITY;
-  /** When the minute after the last report of spare calls ends. */
+  /** The end of the minute after spare calls were last reported. */
   #spareUntil = NEVER;
 
   constructor(clock: Clock, rate: PinnedRate = {}, changed: LimitChanged = () => undefined) {
@@ -108,13 +107,13 @@ export class RateLimit {
     this.#changed = changed;
   }
 
-  /** Applies another rate; the calls of the last minute still count. */
+  /** Sets another rate. The calls of the last minute still count. */
   pin(rate: PinnedRate): void {
     this.#rate = rate;
     this.#changed();
   }
 
-  /** Applies the panel's way of counting calls. */
+  /** Sets the panel's way of counting calls. */
   speaks({ windowMs, defaultPerMinute, quiet }: RateForm): void {
     const isSame =
       this.#defaultPerMinute === defaultPerMinute &&
@@ -128,34 +127,36 @@ export class RateLimit {
     this.#changed();
   }
 
-  /** The most calls within 60 s. */
+  /** The maximum number of calls within 60 s. */
   get limitPerMinute(): number {
     const { pinnedPerMinute, share = 1 } = this.#rate;
     return (pinnedPerMinute ?? madePerMinute(this.knownLimitPerMinute)) * share;
   }
 
-  /** Did the operator set the rate? Then there is no limit to learn. */
+  /** Did the operator set the rate? Then the panel's limit isn't used. */
   get isPinned(): boolean {
     return this.#rate.pinnedPerMinute !== undefined;
   }
 
-  /** The panel's own limit, reported or that of an unchanged installation; undefined if unknown. */
+  /**
+   * The panel's own limit, reported or that of an unmodified installation; undefined if unknown.
+   */
   get knownLimitPerMinute(): number | undefined {
     return this.#known ?? this.#defaultPerMinute;
   }
 
-  /** Calls started within the last minute. */
+  /** The number of calls started within the last minute. */
   get usedLastMinute(): number {
     return this.#starts.count(this.#clock.now());
   }
 
-  /** When any call may start: the window has room, the account calls to spare, and no pause. */
+  /** When any call may start: there is room in the window, a spare call, and no pause. */
   get opensAt(): number {
     return Math.max(this.windowAt, this.spareAt, this.#pauses.get('account')?.until ?? AT_ONCE);
   }
 
   /**
-   * When another call fits into the window, outside the quiet time at the end of the panel's
+   * When the window has room for another call, outside the quiet time at the end of the panel's
    * window.
    */
   get windowAt(): number {
@@ -171,46 +172,46 @@ export class RateLimit {
     return sinceFirst >= fromMs && sinceFirst < untilMs ? this.#windowFrom + untilMs : at;
   }
 
-  /** When the next call may probe whether the account, used up by others, has calls to spare. */
+  /** When the next probe may check whether an account that others use up has spare calls. */
   get spareAt(): number {
     return this.#spare > 0 ? AT_ONCE : Math.min(this.#spareAt, this.#spareUntil);
   }
 
-  /** When the pauses that concern a call are over. */
+  /** The end of the pauses that affect a call. */
   pausedUntil(path: Path, server: string): number {
     if (this.#pauses.size === 0) return AT_ONCE;
     return Math.max(...pauseScopes(path, server).map((scope) => this.#pauses.get(scope)?.until ?? AT_ONCE));
   }
 
-  /** When the pause of this server's tokens alone is over. */
+  /** The end of a pause that affects only this server's token calls. */
   tokensPausedUntil(server: string): number {
     return this.#pauses.get(tokenPause(server))?.until ?? AT_ONCE;
   }
 
-  /** Did a 429 concern the call, and no response since prove that it is over? */
+  /** Did a 429 affect the call, without a later response that shows its end? */
   isPaused(path: Path, server: string): boolean {
     return this.#pauses.size > 0 && pauseScopes(path, server).some((scope) => this.#pauses.has(scope));
   }
 
-  /** Did such a 429 concern only the tokens of this server? */
+  /** Does such a 429 affect only the token calls of this server? */
   isPausedAlone(path: Path, server: string): boolean {
     return path === 'websocket' && this.#pauses.has(tokenPause(server));
   }
 
-  /** The pause of all calls, or of a path; undefined once it is over. */
+  /** The pause of all calls or of a path; undefined if it is over. */
   currentPause(scope: 'account' | Path): Pause | undefined {
     const pause = this.#pauses.get(scope);
     return pause !== undefined && pause.until > this.#clock.now() ? pause : undefined;
   }
 
-  /** A call starts. */
+  /** Counts the start of a call. */
   take(path: Path, server: string): void {
     const now = this.#clock.now();
     this.#starts.add(now);
     this.#burst?.window.add(now);
     if (this.#quiet !== undefined && now >= this.#windowFrom + this.#quiet.untilMs) this.#windowFrom = now;
     if (now >= this.#spareUntil) this.#spare = Number.POSITIVE_INFINITY;
-    // After a wait, a single call asks whether there is something to spare again.
+    // After a wait, a single call checks whether there are spare calls again.
     this.#spare = Math.max(0, this.#spare - 1);
     if (this.#spare === 0) this.#spareAt = now + SPARE_WAIT_MS;
     for (const scope of pauseScopes(path, server)) {
@@ -219,20 +220,21 @@ export class RateLimit {
     }
   }
 
-  /** A call ended without 429, which ends the pauses that concern it; returns these. */
+  /** Ends the pauses that affect a call which ended without a 429. Returns them. */
   answered(path: Path, server: string): readonly PauseScope[] {
     const ended = pauseScopes(path, server).filter((scope) => this.#pauses.delete(scope));
     if (ended.length > 0) this.#changed(server);
     return ended;
   }
 
-  /** Learns from a response of the panel; returns whether the panel's limit changed. */
+  /** Learns from a response of the panel. Returns whether the panel's limit changed. */
   learn(path: Path, { limitPerMinute: limit, remaining }: RateFacts): boolean {
     if (limit === undefined || isOfConsole(path, limit)) return false;
     const now = this.#clock.now();
     const before = this.#known;
     if (remaining !== undefined) {
-      // The account's calls before this process count as well: a restart must not exceed the limit.
+      // Calls of the account from before this process count, too, so that a restart can't exceed
+      // the limit.
       const earlier = before === undefined ? limit - remaining - this.usedLastMinute : 0;
       for (let call = 0; call < earlier; call += 1) this.#starts.add(now);
       const spare = Math.max(0, remaining - Math.ceil(limit * SPARE_PART));
@@ -240,7 +242,7 @@ export class RateLimit {
       this.#spareUntil = now + WINDOW_MS;
       this.#spare = spare;
     }
-    // Of several limits that are reported in turn, the lowest is safe.
+    // Of several limits that are reported alternately, the lowest is safe.
     if (before !== undefined && limit > before && now - this.#knownAt < WINDOW_MS) return false;
     this.#known = limit;
     this.#knownAt = now;
@@ -249,9 +251,9 @@ export class RateLimit {
   }
 
   /**
-   * The panel responded with 429. Returns the pause: of the account if the response reports the
-   * account's limit, or if another path is paused, too. Undefined if it was paused already: calls
-   * in flight together are throttled together.
+   * Handles a 429, and returns the pause. It is a pause of the account if the response reports the
+   * account's limit, or if another path is paused, too. Undefined if it was already paused, because
+   * calls in flight are throttled together.
    */
   throttled(
     path: Path,
@@ -262,12 +264,13 @@ export class RateLimit {
     const now = this.#clock.now();
     this.#forgetOldPauses(now);
     const scope = this.#pauseScope(path, server, limit, now);
-    // A panel checks the account's limit first: one that refuses because of a server's has room.
+    // A panel checks the account's limit first, so a rejection for a server's limit shows that the
+    // account has room.
     if (scope === tokenPause(server)) this.#pauses.delete('account');
     const before = this.#pauses.get(scope);
     const isRepeated = before !== undefined;
     const isPaused = isRepeated && before.until > now + PROBE_MS;
-    // Doubled when it is demanded again, because some panels demand too short a pause.
+    // Doubled when demanded again, because some panels demand pauses that are too short.
     const lengthMs = isPaused
       ? Math.max(demandedMs, before.lengthMs)
       : Math.max(demandedMs, Math.min(2 * (before?.lengthMs ?? 0), DEFAULT_WAIT_MS));
@@ -287,7 +290,7 @@ export class RateLimit {
     return others.some((other) => (this.#pauses.get(other)?.until ?? AT_ONCE) > now) ? 'account' : path;
   }
 
-  /** Keeps the map small when ids of servers change. Its order is that of the latest demand. */
+  /** Keeps the map small when ids of servers change. It is ordered by the latest demand. */
   #forgetOldPauses(now: number): void {
     for (const [scope, { until }] of this.#pauses) {
       if (until >= now - MAX_WAIT_MS) return;
@@ -296,7 +299,7 @@ export class RateLimit {
   }
 }
 
-/** Is this the limit of one server's console, and not of the account? */
+/** Is this the limit for one server's console, and not the account's? */
 export function isOfConsole(path: Path, limit = Number.POSITIVE_INFINITY): boolean {
   return path === 'websocket' && limit <= MAX_CONSOLE_LIMIT;
 }

@@ -1,4 +1,7 @@
-/** The calls to one panel: each waits until the rules let it start, the most urgent first. */
+/**
+ * Schedules the calls to one panel: each waits until the rules allow it, and the most urgent starts
+ * first.
+ */
 import PQueue, { type Queue } from 'p-queue';
 import type { Clock } from '../../domain/time.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
@@ -17,9 +20,9 @@ export interface SchedulerOptions extends Pick<Traffic, 'holds' | 'isBlamed'> {
   /** The panel's name, for errors. */
   readonly panel: string;
   readonly limit: RateLimit;
-  /** Did the panel reject the API key, and so not count the call? */
+  /** Did the panel reject the API key, and therefore not count the call? */
   readonly isRejected: (error: unknown) => boolean;
-  /** Begins a call that has started in its turn of the event loop; at once if absent. */
+  /** Runs the start of a call in a turn of the event loop; by default, at once. */
   readonly inTurn?: ((begin: () => void) => unknown) | undefined;
 }
 
@@ -27,18 +30,19 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #history = new CallHistory();
   readonly #lines = new CallLines<Job>(
-    // Only a pause of the server's own tokens counts: a pause of the path holds the whole line.
+    // Only a pause of the server's own token calls counts here, because a pause of the path holds
+    // the whole line.
     (call) => call.isRetry?.() === true && !this.#limit.isPausedAlone(call.path, call.server),
   );
   readonly #calls: CallQueue;
   readonly #queue: PQueue<Queue<Job, JobOptions>, JobOptions>;
-  /** The calls that wait or run. */
+  /** The waiting and running calls. */
   readonly #asked = new Set<PendingCall>();
-  /** The calls among them that were canaries when they were requested. */
+  /** Those that were canaries when they were requested. */
   readonly #canaries = new Set<PendingCall>();
   #limit: RateLimit;
   #nextId = 0;
-  /** Calls in flight that hold a place. */
+  /** The number of calls in flight that occupy a place. */
   #placed = 0;
   #isStopped = false;
 
@@ -56,33 +60,38 @@ export class Scheduler {
     this.#queue = new PQueue({ queueClass: this.#calls.queueClass, concurrency: PLACES });
   }
 
-  /** Calls that haven't started. */
+  /** The number of calls that haven't started. */
   get waiting(): number {
     return this.#lines.size;
   }
 
   /**
-   * How many trials may make a call now: the rest of their part of the rate; at most one while the
-   * window is full, because that one has to wait for room.
+   * How many trials may make a call now, within their part of the rate. While the window is full,
+   * at most one, which has to wait for room.
    */
   get trialRoom(): number {
     const room = trialRoom({ trials: this.#history.trials, limit: this.#limit }, this.#now);
     return this.#limit.opensAt <= this.#now ? room : Math.min(1, room);
   }
 
-  /** Undefined unless more calls, connects among them, wait than the rate allows in a minute. */
+  /**
+   * Undefined unless more calls are waiting than the rate allows in a minute, with connects among
+   * them.
+   */
   get backlog(): Backlog | undefined {
     return this.#calls.backlog;
   }
 
-  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
+  /**
+   * Whether the servers need more calls than the rate allows, so that connects get no preference.
+   */
   set isOverbooked(isOverbooked: boolean) {
     this.#calls.isOverbooked = isOverbooked;
   }
 
   /**
-   * Does this server's own limit of credential calls, here and on the panel, have room for another
-   * one?
+   * Does this server's limit of credential calls have room for another one, both here and on the
+   * panel?
    */
   hasTokenRoom(server: string): boolean {
     const oldest = this.#history.tokensAt(server).at(-TOKEN_CALLS);
@@ -90,13 +99,13 @@ export class Scheduler {
     return !isFull && this.#limit.tokensPausedUntil(server) <= this.#now;
   }
 
-  /** Does this server's own limit delay its next credential call? Not while one is under way. */
+  /** Does this server's own limit delay its next credential call? Not while one is in progress. */
   delaysToken(server: string): boolean {
     return !this.hasTokenRoom(server) && !this.#history.isTokenUnderWay(server);
   }
 
   /**
-   * Makes the call when it may start. Rejects with its error, or with the signal's reason as soon
+   * Makes the call once it may start. Rejects with its error, or with the signal's reason as soon
    * as it aborts.
    */
   run<T>(call: Call, signal: AbortSignal, make: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -114,31 +123,36 @@ export class Scheduler {
     return asked.result;
   }
 
-  /** Call this when the server's node, or the purpose of its waiting calls, has changed. */
+  /** Must be called when the server's node, or the purpose of its waiting calls, has changed. */
   moved(server: string): void {
     if (this.#lines.hasCalls(server)) this.#serverChanged(server);
   }
 
-  /** An outage of this subject, of this node if it is a node's, began or ended. */
+  /**
+   * Handles the beginning or end of this subject's outage. `node` is given for a subject of a node.
+   */
   holdChanged(subject: Subject, node: string | undefined): void {
     if (node === undefined) this.#lines.opened(`gate ${subject}`);
     else this.#lines.nodeChanged(node);
     this.#calls.changed();
   }
 
-  /** A call has proved that the panel works. */
+  /** Handles the first call that shows that the panel works. */
   panelKnown(): void {
     this.#lines.opened('gate panel');
     this.#calls.changed();
   }
 
-  /** A poll of the node ended, with a response of the panel or without. */
+  /** Handles the end of a poll of the node, with or without a response of the panel. */
   polled(node: string, startedAt: number, hasResponse: boolean): void {
     this.#history.polled(node, startedAt, hasResponse, this.#now);
     this.#lines.nodeChanged(node);
   }
 
-  /** A server's attempt to connect ended, or its socket; `node` streams if it is given. */
+  /**
+   * Handles the end of a server's attempt to connect, or of its socket. If `node` is given, it
+   * streams.
+   */
   connectEnded(server: string, node: string | undefined): void {
     const connected = this.#history.connectEnded(server);
     const isFirst = node !== undefined && !this.#history.hasStreamed(node);
@@ -148,12 +162,12 @@ export class Scheduler {
     if (connected !== undefined || isFirst) this.#calls.changed();
   }
 
-  /** The node's sockets have an outage, so the number of its first connects is limited again. */
+  /** Limits the node's first connects again, after an outage of its sockets. */
   doubt(node: string): void {
     this.#history.streamed(node, false);
   }
 
-  /** Another API key is used, with the limit of its account. */
+  /** Uses the limit of another API key's account. */
   keyChanged(limit: RateLimit): void {
     this.#limit = limit;
     this.#history.keyChanged();
@@ -162,8 +176,8 @@ export class Scheduler {
   }
 
   /**
-   * More or fewer calls may start. With a server, its calls that wait for a limit of their own are
-   * examined, too.
+   * Handles a change of the number of allowed calls. With a server, its calls that wait for their
+   * own limit are examined, too.
    */
   limitChanged(server = NO_SERVER): void {
     this.#lines.gatesOpened();
@@ -175,7 +189,7 @@ export class Scheduler {
     this.#history.keepNodes(nodes);
   }
 
-  /** Rejects all calls, whether waiting, running or made later. */
+  /** Rejects all waiting, running and later calls. */
   stop(): void {
     this.#isStopped = true;
     for (const asked of this.#asked) asked.withdraw(this.#stopError());
@@ -207,7 +221,7 @@ export class Scheduler {
     this.#canaries.delete(asked);
   }
 
-  /** Starts the call; resolves when it no longer holds a place. */
+  /** Starts the call. Resolves when it no longer occupies a place. */
   #start(asked: PendingCall): Promise<void> {
     const { call } = asked;
     const running = this.#history.started(call, this.#isTrial(call), this.#now);
@@ -239,14 +253,14 @@ export class Scheduler {
     return isTrial(call, { isBlamed: this.#options.isBlamed, limit: this.#limit });
   }
 
-  /** A call left its place, or ended. */
+  /** Handles a call that left its place or ended. */
   #placeLeft({ path, node }: Call): void {
     this.#lines.opened(path === 'resources' ? 'gate doubt' : `gate path ${path}`);
     if (path === 'resources') this.#lines.nodeChanged(node());
   }
 
   #lookAgain(): void {
-    // Setting it makes p-queue look again.
+    // Setting it makes p-queue check again.
     if (!this.#isStopped) this.#queue.concurrency = PLACES + this.#canaries.size;
   }
 

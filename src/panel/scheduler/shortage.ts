@@ -1,29 +1,31 @@
-/** Recognizes a shortage of calls, in which connects are preferred. */
+/** Detects a shortage of calls, during which connects are preferred. */
 import { WINDOW_MS } from './sliding-window.ts';
 
-/** More calls wait than the rate allows in a minute. */
+/** A backlog: more waiting calls than the rate allows in a minute. */
 export interface Backlog {
   readonly calls: number;
-  /** Since when, in monotonic milliseconds. */
+  /** When it began, in monotonic milliseconds. */
   readonly since: number;
 }
 
-/** The waiting calls that nothing but the rate holds. */
+/** The waiting calls that only the rate limit holds. */
 interface Unheld {
   readonly backlog: number;
-  /** Connects in the backlog. */
+  /** The number of connects in the backlog. */
   readonly connects: number;
 }
 
-/** A shortage: many calls wait, connects among them, or connects have waited for long. */
+/**
+ * A shortage: many calls are waiting, with connects among them, or connects have waited for long.
+ */
 export class Shortage {
   readonly #waiting: Unheld;
   readonly #limitPerMinute: () => number;
   #backlogSince: number | undefined;
-  /** Since when there are connects that nothing but the rate is known to hold. */
+  /** Since when there are connects that only the rate limit is known to hold. */
   #connectsSince: number | undefined;
   #isPresent = false;
-  /** The servers need more calls than the rate carries, so that deadlines alone are fair. */
+  /** Whether the servers need more calls than the rate allows, so that only deadlines are fair. */
   isOverbooked = false;
 
   constructor(waiting: Unheld, limitPerMinute: () => number) {
@@ -31,14 +33,14 @@ export class Shortage {
     this.#limitPerMinute = limitPerMinute;
   }
 
-  /** As of the last update: are connects preferred? */
+  /** Were connects preferred at the last update? */
   get isPresent(): boolean {
     return this.#isPresent;
   }
 
   /**
-   * As of the last update; undefined unless more calls, connects among them, wait than the rate
-   * allows in a minute.
+   * The backlog at the last update; undefined unless more calls are waiting than the rate allows in
+   * a minute, with connects among them.
    */
   get backlog(): Backlog | undefined {
     const since = this.#backlogSince;
@@ -58,13 +60,13 @@ export class Shortage {
     return this.#hasBacklog || this.#haveConnectsWaited(now);
   }
 
-  /** To be called after a decision: before, any of the first calls may be held by another rule. */
+  /** Must be called after a decision: before that, another rule may hold any of the first calls. */
   followConnects(now: number): void {
     if (this.#waiting.connects === 0) this.#connectsSince = undefined;
     else this.#connectsSince ??= now;
   }
 
-  /** In an overbooked fleet, deadlines alone are fair. */
+  /** If the servers need too many calls, only deadlines are fair. */
   get #mayBePresent(): boolean {
     return !this.isOverbooked && this.#waiting.connects > 0;
   }
@@ -74,8 +76,8 @@ export class Shortage {
   }
 
   /**
-   * Polls have earlier deadlines, and come again: where they take nearly all calls, few connects
-   * start, however few calls wait at once.
+   * Polls have earlier deadlines, and are repeated: if they take nearly all calls, few connects
+   * start, however few calls are waiting.
    */
   #haveConnectsWaited(now: number): boolean {
     return this.#mayBePresent && now - (this.#connectsSince ?? now) >= WINDOW_MS;

@@ -1,11 +1,14 @@
-/** The calls of one kind in a window of time, by default a minute, which bounds their number. */
+/** Counts calls of one kind in a sliding window, by default of a minute. */
 
 import { AT_ONCE } from '../../domain/time.ts';
 
-/** Panels count calls in minutes. */
+/** The default window, because panels count calls in minutes. */
 export const WINDOW_MS = 60_000;
 
-/** Old entries are removed from the array once there are this many, and more than current ones. */
+/**
+ * Old entries are removed from the array once there are this many of them, and more than current
+ * ones.
+ */
 const COMPACT_FROM = 64;
 
 export class SlidingWindow {
@@ -18,12 +21,12 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Instants are monotonic milliseconds, added in order. */
+  /** Adds an instant in monotonic milliseconds. Instants must be in order. */
   add(at: number): void {
     this.#at.push(at);
   }
 
-  /** The number of entries within the window that ends now. */
+  /** The number of entries in the window that ends now. */
   count(now: number): number {
     while ((this.#at[this.#first] ?? Number.POSITIVE_INFINITY) <= now - this.#windowMs) this.#first += 1;
     if (this.#first >= COMPACT_FROM && this.#first > this.#at.length / 2) {
@@ -34,8 +37,8 @@ export class SlidingWindow {
   }
 
   /**
-   * When another entry fits in, with at most `most` (at least one) in a window; negative infinity
-   * if it fits now.
+   * When there is room for another entry, with at most `most` (at least one) in a window; negative
+   * infinity if there is room now.
    */
   roomAt(most: number, now: number): number {
     const allowed = Math.max(1, Math.floor(most));

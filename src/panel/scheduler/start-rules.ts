@@ -1,59 +1,53 @@
-/**
- * The rules for when a call may start, each a pure function over waiting, running and past calls.
- */
+/** The rules for when a call may start, each a pure function of waiting, running and past calls. */
 import { AT_ONCE, NEVER } from '../../domain/time.ts';
 import type { Path, Subject } from '../subjects.ts';
 import { subjectNode } from '../subjects.ts';
 import { type Call, isCanary, isConnect, type Started } from './call.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
-/** Everything that the start of a call depends on; instants are monotonic milliseconds. */
+/** Everything on which the start of a call depends. Instants are monotonic milliseconds. */
 export interface Traffic {
   readonly limit: {
-    /** The most calls within any minute. */
+    /** The maximum number of calls within any minute. */
     readonly limitPerMinute: number;
     pausedUntil(path: Path, server: string): number;
     isPaused(path: Path, server: string): boolean;
   };
-  /**
-   * The subject whose outage holds the call, and until when; infinite if only a change ends that.
-   */
+  /** The subject whose outage holds the call, and its end; infinite if only a change ends it. */
   readonly holds: (call: Call) => { readonly subject: Subject; readonly until: number } | undefined;
-  /** Is this subject blamed, so that a call that tries it probably fails? */
+  /** Is this subject blamed, so that a call that tries it will probably fail? */
   readonly isBlamed: (subject: Subject) => boolean;
-  /** Calls in flight: `PLACES` limits the recent ones, and timeouts limit the ones that hang. */
+  /** Calls in flight. `PLACES` limits the recent ones, and timeouts limit the hanging ones. */
   readonly running: Iterable<Started>;
   /** When a poll of a node last got a response; absent if a later poll got none. */
   readonly respondedAt: ReadonlyMap<string, number>;
   /** When the panel received the last credential calls of this server: at most two, in order. */
   readonly tokensAt: (server: string) => readonly number[];
   /**
-   * The last minute's starts: of calls likely to fail, of calls for lists, and of all but connects.
+   * The starts of the last minute: of calls that will probably fail, of calls for lists, and of all
+   * calls except connects.
    */
   readonly trials: SlidingWindow;
   readonly lists: SlidingWindow;
   readonly others: SlidingWindow;
   /**
-   * The starts of token calls for a node's servers that still wait for their first `stats`, in
+   * The starts of token calls for servers of a node that still wait for their first `stats`, in
    * order.
    */
   readonly connecting: (node: string) => readonly number[];
-  /** Has a server of this node streamed since its sockets last had an outage? */
+  /** Has a server of this node streamed since the last outage of the node's sockets? */
   readonly hasStreamed: (node: string) => boolean;
-  /**
-   * More calls wait than the rate allows in a minute, connects among them, or connects have waited
-   * for one.
-   */
+  /** Whether there is a shortage, during which connects are preferred. */
   readonly isShort: boolean;
 }
 
 /**
- * The calls that the rule holds together: those of one server, a line of one node, or all lines at
- * the gate.
+ * The calls that a rule holds together: those of one server, a line of one node, or all lines at a
+ * gate.
  */
 export type Gate = 'server' | 'node' | `gate ${string}`;
 
-/** When one rule lets a call start; infinite if that depends on something other than time. */
+/** When a rule allows a call to start; infinite if that doesn't depend on time. */
 export interface Hold {
   readonly at: number;
   readonly gate: Gate;
@@ -64,48 +58,50 @@ export interface Start extends Hold {
   readonly why: keyof typeof RULES | undefined;
 }
 
-/** The most calls in flight, except canaries and calls that hang. */
+/** The maximum number of calls in flight, except canaries and hanging calls. */
 export const PLACES = 8;
 
-/** The most polls of one node in flight. */
+/** The maximum number of polls of one node in flight. */
 const SEATS_PER_NODE = 4;
 
-/** The most polls in flight of all nodes that haven't responded yet, or no longer respond. */
+/**
+ * The maximum number of polls in flight on nodes that haven't responded yet, or no longer respond.
+ */
 const SEATS_IN_DOUBT = 3;
 
 /**
- * A call that takes longer gives up its place, a poll also its seat, and goes on: a poll of a dead
- * node hangs for 20 s, and calls of a path that hangs for 25 s.
+ * After this time, a call gives up its place, and a poll also its seat, but it continues: a poll of
+ * a dead node hangs for 20 s, and calls of a hanging path for 25 s.
  */
 export const SEATED_MS = 3_000;
 
 /**
- * The exporter makes two credential calls a minute for each server. The panel allows five, shared
- * with people's consoles.
+ * The exporter's credential calls per minute and server. The panel allows five, which people's
+ * consoles share.
  */
 export const TOKEN_CALLS = 2;
 
 /**
- * Connects of one node that may wait for their first `stats`, until one of its servers has
- * streamed.
+ * The maximum number of connects of one node that wait for their first `stats`, until one of its
+ * servers has streamed.
  */
 const FIRST_CONNECTS = 6;
 
-/** A first connect that takes longer gives up its place. */
+/** After this time, a first connect gives up its place. */
 export const FIRST_CONNECT_MS = 3_000;
 
-/** The part of the rate that trials and retries may take together. */
+/** The part of the rate for trials and retries together. */
 const TRIAL_SHARE = 0.1;
 
 /**
- * The part of the rate for backups and schedules, so that reading them all leaves calls for sockets
- * and polls.
+ * The part of the rate for backups and schedules, so that reading all of them leaves calls for
+ * sockets and polls.
  */
 const LIST_SHARE = 0.25;
 
 /**
- * The part of the rate for other calls while connects wait. It is small, because a token brings
- * data for eight minutes.
+ * The part of the rate for other calls while connects are waiting. It is small, because a token
+ * brings data for eight minutes.
  */
 const SHARE_IN_SHORTAGE = 0.5;
 
@@ -120,8 +116,8 @@ type Rule = (call: Call, traffic: Traffic, now: number) => Hold;
  */
 const RULES = {
   /**
-   * During an outage of a subject, only its trial starts. Before the panel is known, only canaries
-   * start.
+   * During an outage of a subject, only its trial starts. Until the panel is known to work, only
+   * canaries start.
    */
   outage: (call, { holds }) => {
     const hold = holds(call);
@@ -131,7 +127,10 @@ const RULES = {
       gate: subjectNode(hold.subject) === undefined ? `gate ${hold.subject}` : 'node',
     };
   },
-  /** A 429 pauses its path, or the tokens of its server; a pause of the account is checked once. */
+  /**
+   * A 429 pauses its path, or the token calls of its server. The scheduler checks a pause of the
+   * account once for all calls.
+   */
   pause: ({ path, server }, { limit }, now) => {
     const ofPath = limit.pausedUntil(path, '');
     if (ofPath > now) return { at: ofPath, gate: `gate pause ${path}` };
@@ -141,9 +140,7 @@ const RULES = {
     const oldest = path === 'websocket' ? tokensAt(server).at(-TOKEN_CALLS) : undefined;
     return { at: oldest === undefined ? AT_ONCE : oldest + 60_000, gate: 'server' };
   },
-  /**
-   * Calls that hang free their places for other paths, but not for more calls of their own path.
-   */
+  /** Hanging calls free their places for other paths, but not for more calls of their own path. */
   path: (call, { running }) => {
     if (call.path === 'resources' || isCanary(call)) return FREE;
     const ofPath = [...running].filter((one) => one.call.path === call.path && !isCanary(one.call));
@@ -164,7 +161,10 @@ const RULES = {
     const inDoubt = polls.filter((one) => isSeated(one, now) && isInDoubt(one.call.node()));
     return { at: freeAt(inDoubt, SEATS_IN_DOUBT), gate: 'gate doubt' };
   },
-  /** Limits the tokens wasted on a node that refuses all servers: six first connects at a time. */
+  /**
+   * Limits the tokens that are wasted on a node that rejects all servers: six first connects at a
+   * time.
+   */
   'first connects': (call, { connecting, hasStreamed }, now) => {
     const node = call.node();
     const isFirst = isConnect(call) && call.isRenewal !== true && call.tries() === undefined;
@@ -178,7 +178,7 @@ const RULES = {
     return { at: lists.roomAt(limit.limitPerMinute * LIST_SHARE, now), gate: 'gate lists' };
   },
   /**
-   * Calls that are likely to fail get a small part of the rate; checks by servers that haven't
+   * Calls that will probably fail get a small part of the rate. Checks by servers that haven't
    * failed don't count.
    */
   trials: (call, traffic, now) =>
@@ -194,7 +194,7 @@ const RULES = {
 
 const NAMES = Object.keys(RULES) as (keyof typeof RULES)[];
 
-/** When may this call start? The latest of the rules' instants; pure. */
+/** When may this call start? The latest instant of all rules; pure. */
 export function startAt(call: Call, traffic: Traffic, now: number): Start {
   let start: Start = { ...FREE, why: undefined };
   for (const why of NAMES) {
@@ -205,18 +205,18 @@ export function startAt(call: Call, traffic: Traffic, now: number): Start {
   return start.at > now ? start : { ...FREE, at: now, why: undefined };
 }
 
-/** How many trials may start as far as their part of the rate is concerned. */
+/** The number of trials that their part of the rate allows. */
 export function trialRoom({ trials, limit }: Pick<Traffic, 'trials' | 'limit'>, now: number): number {
   const most = Math.max(1, Math.floor(limit.limitPerMinute * TRIAL_SHARE));
   return Math.max(0, most - trials.count(now));
 }
 
-/** Is it the path of a list of backups or schedules? */
+/** Is it the path of backups or schedules? */
 export function isOfLists(path: Path): boolean {
   return path === 'backups' || path === 'schedules';
 }
 
-/** Does the call count as one that probably fails? A call that a 429 paused hasn't failed. */
+/** Does the call count as one that will probably fail? A call that a 429 paused hasn't failed. */
 export function isTrial(call: Call, { isBlamed, limit }: Pick<Traffic, 'isBlamed' | 'limit'>): boolean {
   const tries = call.tries();
   if (tries === 'panel') return false;
@@ -231,7 +231,7 @@ function isSeated({ startedAt }: Started, now: number): boolean {
 }
 
 /**
- * Is the node silent: no response yet, or none since a hanging poll began? Silent nodes must not
+ * Is the node silent, without any response yet or since a hanging poll began? Silent nodes must not
  * take seats from others.
  */
 function doubts(
@@ -247,7 +247,7 @@ function doubts(
   return (node) => node === undefined || !respondedAt.has(node) || hanging.has(node);
 }
 
-/** When fewer than `most` of these polls are seated. */
+/** When fewer than `most` of these polls occupy seats. */
 function freeAt(seated: readonly Started[], most: number): number {
   if (seated.length < most) return AT_ONCE;
   const ends = seated.map(({ startedAt }) => startedAt + SEATED_MS).toSorted((one, other) => one - other);

@@ -1,24 +1,27 @@
-// Reads the credentials of a console socket, with the claims of their token.
+// Reads the credentials of a console socket and the claims in its token.
 
 import { decodeJwt } from 'jose/jwt/decode';
 import { type Credentials, ShapeError } from '../../responses.ts';
 import { asText, type Fields, valueIn } from '../wire.ts';
 
 /**
- * The contract specifies 10 to 15 minutes; the shorter is assumed if the token contains no expiry.
+ * The lifetime if the token contains no expiry: the shorter one of the contract's 10 to 15 minutes.
  */
 const DEFAULT_LIFETIME_MS = 600_000;
 
-/** A token that claims a longer lifetime is still renewed daily. */
+/** The maximum lifetime: a token that claims a longer one is still renewed daily. */
 const MAX_LIFETIME_MS = 86_400_000;
 
 /**
- * The far end silently drops an auth frame of 4,096 bytes or more; this leaves room for what
- * surrounds the token.
+ * The far end silently drops an auth frame of 4,096 bytes or more. This leaves room for the frame
+ * around the token.
  */
 const MAX_TOKEN_BYTES = 4_000;
 
-/** Many times as long as any real address; an open socket keeps several copies of its address. */
+/**
+ * Much longer than any real address. The limit exists because an open socket keeps several copies
+ * of its address.
+ */
 const MAX_SOCKET_URL_LENGTH = 2_048;
 
 export function decodeCredentials(body: unknown): Credentials {
@@ -29,7 +32,9 @@ export function decodeCredentials(body: unknown): Credentials {
   );
 }
 
-/** Credentials from a token and an address as received; `expected` says where they belong. */
+/**
+ * Credentials from a token and an address as received. `expected` is their description for errors.
+ */
 export function readCredentials(givenToken: unknown, givenUrl: unknown, expected: string): Credentials {
   const [token, socketUrl] = [asText(givenToken), asText(givenUrl)];
   if (token === undefined || socketUrl === undefined) throw new ShapeError(`expected ${expected}`);
@@ -43,8 +48,8 @@ export function readCredentials(givenToken: unknown, givenUrl: unknown, expected
   return { token, socketUrl, lifetimeMs: tokenLifetimeMs(token) };
 }
 
-// Only the difference of the two claims is used: `exp` alone would have to be compared with this
-// machine's wall clock, which may be wrong or stepped.
+// Only the difference of the two claims is used. `exp` alone would have to be compared with this
+// machine's clock, which may be wrong.
 function tokenLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token);
   if (typeof iat !== 'number' || typeof exp !== 'number') return DEFAULT_LIFETIME_MS;
@@ -53,8 +58,8 @@ function tokenLifetimeMs(token: string): number {
 }
 
 /**
- * The permissions that a token lists; undefined if it can't be read. Verifying the signature is up
- * to the node.
+ * The permissions in a token; undefined if it can't be read. Verifying the signature is up to the
+ * node.
  */
 export function readPermissions(token: string): readonly string[] | undefined {
   const { permissions } = readClaims(token);

@@ -1,11 +1,11 @@
-/** Reads how Pterodactyl's API refuses a call. */
+/** Reads Pterodactyl's rejections of calls. */
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import type { ErrorBody, PanelRefusal } from '../../dialect.ts';
 import { readBody } from '../refused-body.ts';
 import { asFields, asText, type Fields } from '../wire.ts';
 
-/** Panels word their refusals differently, so only the stem of the decisive word is matched. */
+/** Panels phrase their rejections differently, so only the stem of the decisive word is matched. */
 const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
   [/suspen/i, 'suspended'],
   [/transfer/i, 'transferring'],
@@ -13,7 +13,7 @@ const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
   [/install/i, 'installing'],
 ];
 
-/** Why the panel refused a call, in a response of its own form. */
+/** Why the panel rejected a call, from a response in its own form. */
 export function refusalCause({
   endpoint,
   status,
@@ -28,8 +28,8 @@ export function refusalCause({
     case 400:
       return /two-?factor/i.test(`${code} ${detail}`) ? 'key_two_factor' : 'bad_request';
     case 401:
-      // Some panels respond with 401 to an account that lacks a permission; only the server list
-      // needs none.
+      // Some panels respond with 401 if the account lacks a permission. Only the server list needs
+      // none.
       return isListing || code === 'AuthenticationException' ? 'key_refused' : 'unauthorized';
     case 403:
       if (/\bIP address\b/i.test(detail)) return 'key_address';
@@ -39,7 +39,7 @@ export function refusalCause({
     case 404:
       return 'not_found';
     case 409:
-      // A conflict with unknown wording is still a state in which the panel blocks the server.
+      // A conflict with an unknown text is still a state in which the panel blocks the server.
       return CONFLICTS.find(([stem]) => stem.test(detail))?.[1] ?? 'maintenance';
     case 429:
       return endpoint === 'websocket' ? 'console_limit' : 'rate_limited';
@@ -52,8 +52,8 @@ export function refusalCause({
 }
 
 /**
- * The node's status is in the panel's message, or else is the status of the panel's response. A
- * panel's own status of 500 or more means that the node didn't respond.
+ * The node's status is in the panel's message, or else it is the status of the response. If a panel
+ * responds with its own 500 or higher, the node didn't respond.
  */
 function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCode {
   const answered = nodeStatus ?? (panelStatus < 500 ? panelStatus : undefined);
@@ -63,9 +63,9 @@ function nodeCause(nodeStatus: number | undefined, panelStatus: number): CauseCo
 }
 
 /**
- * Panels respond with their list of errors, or as in the contract with `error` and `message`. Bot
- * checks and gateways respond with JSON as well, but with a `message` alone, or another list of
- * errors.
+ * Panels respond with their list of errors, or with `error` and `message`, as in the contract. Bot
+ * checks and gateways also respond with JSON, but with only a `message`, or with a different list
+ * of errors.
  */
 function ownBody(body: Fields): ErrorBody | undefined {
   const errors: readonly unknown[] = Array.isArray(body['errors']) ? body['errors'] : [];
@@ -81,9 +81,9 @@ function ownBody(body: Fields): ErrorBody | undefined {
 }
 
 /**
- * The class of the error with which a panel passes on a node's response, or reports that there was
- * none (Pterodactyl, app/Exceptions/Http/Connection). Other classes with similar names concern the
- * panel's own database and cache.
+ * The error class with which a panel passes on a node's response, or the lack of one (Pterodactyl,
+ * app/Exceptions/Http/Connection). Classes with similar names concern the panel's own database and
+ * cache.
  */
 const FROM_NODE = 'DaemonConnectionException';
 
@@ -92,7 +92,7 @@ function nodeAnswer(detail = ''): ErrorBody['fromNode'] {
   return status === undefined ? {} : { status: Number(status) };
 }
 
-/** Decodes the body of an error response in any form seen in the field. Never throws. */
+/** Decodes the body of an error response in every form that was seen in the field. Never throws. */
 export function decodeErrorBody(text: string, contentType: string): ErrorBody {
   return readBody(text, contentType, ownBody);
 }

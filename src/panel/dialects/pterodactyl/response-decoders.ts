@@ -1,6 +1,4 @@
-/**
- * Reads what Pterodactyl's API responds about servers, backups, schedules, nodes and the account.
- */
+/** Decodes Pterodactyl's responses about servers, backups, schedules, nodes and the account. */
 
 import { isPort } from '../../../addresses/hosts.ts';
 import { finiteLimit, type Limit, type Limits } from '../../../domain/limits.ts';
@@ -33,15 +31,15 @@ import {
   valueIn,
 } from '../wire.ts';
 
-/** The `attributes` of an object of the panel. */
+/** The `attributes` of one of the panel's objects. */
 export function attributesIn(object: unknown): Fields | undefined {
   return asFields(valueIn(object, 'attributes'));
 }
 
 /**
- * Decodes the attributes of as many entries of the body's list as were requested. Others are bad,
- * as are those that can't be used, for which `decode` returns undefined. Throws a ShapeError if the
- * body holds no list.
+ * Decodes the attributes of at most the requested number of entries. Further entries count as bad,
+ * and so do unusable ones, for which `decode` returns undefined. Throws a ShapeError if the body
+ * contains no list.
  */
 export function pageEntries<T>(
   body: unknown,
@@ -58,7 +56,7 @@ export function pageEntries<T>(
   return {
     usable,
     badEntries: data.length - usable.length,
-    /** 1 if the list reports none. */
+    /** 1 if the response reports no number. */
     totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGE_COUNT) : 1,
   };
 }
@@ -72,8 +70,8 @@ export function decodeListingPage(body: unknown, perPage: number): ListingPage {
 /** A server in the list; undefined if the entry doesn't identify one. */
 function decodeServer(attributes: Fields): ListedServer | undefined {
   const given = { uuid: asId(attributes['uuid']), identifier: asId(attributes['identifier']) };
-  // Either one identifies the server. An entry without a UUID isn't monitored, but isn't missing
-  // from the server list either.
+  // Either id identifies the server. An entry without a UUID isn't monitored, but doesn't count as
+  // missing.
   const uuid = given.uuid ?? given.identifier;
   const identifier = given.identifier ?? given.uuid?.slice(0, SHORT_ID_LENGTH);
   if (identifier === undefined || uuid === undefined) return undefined;
@@ -92,12 +90,12 @@ function decodeServer(attributes: Fields): ListedServer | undefined {
   };
 }
 
-/** Why the panel grants no access to a server. */
+/** Why the panel denies access to a server. */
 function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (flags['is_suspended'] === true || status === 'suspended') return 'suspended';
   if (flags['is_transferring'] === true) return 'transferring';
   if (status === 'restoring_backup') return 'restoring';
-  // Panels still call such a server one that is being installed, and reject its calls with the same
+  // Panels treat such a server like one that is being installed, and reject its calls with the same
   // message.
   if (status === 'install_failed') return 'install_failed';
   if (flags['is_installing'] === true || status === 'installing') return 'installing';
@@ -115,25 +113,25 @@ function decodeLimits(limits: Fields | undefined): Limits {
   };
 }
 
-/** Far more than any server has, and too few to take long. */
+/** Far more than any server has, but few enough to be fast. */
 const MAX_RELATED = 1_000;
 
 /**
- * The most further ports of a server that are known: a game that responds to queries elsewhere does
- * so at one of the first.
+ * The maximum number of a server's other ports: a game with a separate query port has it among the
+ * first.
  */
 const MAX_OTHER_PORTS = 15;
 
 /**
- * Names of variables with the port at which a game responds to queries, as in the eggs of
- * parkervcp/eggs and pelican-eggs.
+ * Names of variables that contain a game's query port, as in the eggs of parkervcp/eggs and
+ * pelican-eggs.
  */
 const QUERY_PORT = /^(?:[A-Z]{1,20}_)?QUERY_?PORT$|^QPORT$/;
 
 /**
- * Where a server can be reached (`AllocationTransformer`, `EggVariableTransformer`,
- * `sftp_details`). An account that may not see all allocations gets only the default one, and only
- * the variables that it may see.
+ * The addresses and ports of a server (`AllocationTransformer`, `EggVariableTransformer`,
+ * `sftp_details`). An account without the permission to see all allocations gets only the default
+ * one, and only the variables that it may see.
  */
 export function decodePorts(attributes: Fields) {
   const allocations = related(attributes, 'allocations');
@@ -146,8 +144,8 @@ export function decodePorts(attributes: Fields) {
     .filter(({ ip, port: other }) => ip === chosen?.['ip'] && other !== port)
     .map((other) => other['port'])
     .filter(isPort);
-  // A port that isn't the server's own isn't forwarded to it, and may be that of a server that
-  // isn't listed.
+  // A port that isn't one of the server's isn't forwarded to it, and may belong to an unlisted
+  // server.
   const namedPort = namedPorts(attributes).find((named) => ownPorts.includes(named));
   const otherPorts = ownPorts.length > 0 ? ownPorts.slice(0, MAX_OTHER_PORTS) : undefined;
   return { address, allocation, namedPort, otherPorts };
@@ -159,7 +157,7 @@ function namedPorts(attributes: Fields): readonly number[] {
     .map((variable) => Number(variable['server_value'] ?? variable['default_value']));
 }
 
-/** The attributes of the entries of a relationship that is a list. */
+/** The attributes of the entries in a relationship. */
 function related(attributes: Fields, name: string): readonly Fields[] {
   const data = valueIn(attributes, 'relationships', name, 'data');
   if (!Array.isArray(data)) return [];
@@ -173,12 +171,12 @@ export function decodeAccount(body: unknown): KeyAccount {
   const attributes = attributesIn(body);
   const username = asText(attributes?.['username']);
   if (username === undefined) throw new ShapeError('expected "username" in "attributes"');
-  // Newer versions of Pelican call it root_admin (app/Transformers/Api/Client/UserTransformer.php).
+  // Newer versions of Pelican name it root_admin (app/Transformers/Api/Client/UserTransformer.php).
   const isAdmin = attributes?.['admin'] === true || attributes?.['root_admin'] === true;
   return { username, isAdmin, isKeyUnlimited: true };
 }
 
-/** The most backups that panels return on one page. */
+/** The panels' maximum page size for backups. */
 export const BACKUPS_PER_PAGE = 50;
 
 /** The completed backups on one page of a server's list, in the panel's order. */
@@ -188,20 +186,20 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
 }
 
 /**
- * A backup in a server's list; undefined while it isn't complete. A failed one, which stays in the
- * list, has `is_successful: false` and a `completed_at`: when the node reported the failure, or
- * when the panel gave up after 6 hours.
+ * A backup in a server's list; undefined if it isn't complete. A failed backup stays in the list
+ * with `is_successful: false` and the `completed_at` at which the node reported the failure, or the
+ * panel gave up after 6 hours.
  */
 function decodeBackup(attributes: Fields): Backup | undefined {
   const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
   const completedAtMs = instant(completedAt);
-  // The outcome is false from the start: without a completion time, the backup is in progress.
+  // `is_successful` is false from the start: without a completion time, the backup is in progress.
   if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
   const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
   return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
 
-/** More schedules than people create for a server; panels return them on one page. */
+/** More schedules than people create for a server. Panels return them on one page. */
 const MAX_SCHEDULES = 1_000;
 
 export function decodeSchedules(body: unknown): readonly Schedule[] {
@@ -210,7 +208,7 @@ export function decodeSchedules(body: unknown): readonly Schedule[] {
 
 /**
  * A schedule in a server's list (`ScheduleTransformer` of Pterodactyl and Pelican); undefined
- * without a number or a name. Without its tasks in the response, it counts as having some.
+ * without a number or a name. If the response lacks its tasks, it counts as having some.
  */
 function decodeSchedule(attributes: Fields): Schedule | undefined {
   const { id } = attributes;
@@ -227,7 +225,7 @@ function decodeSchedule(attributes: Fields): Schedule | undefined {
   };
 }
 
-/** Panels return as many nodes as requested; all nodes of most panels fit. */
+/** The page size for nodes, which panels don't limit. Most panels have fewer. */
 export const NODES_PER_PAGE = 100;
 
 /** The nodes on one page of the application API's list, in the panel's order. */
@@ -237,9 +235,8 @@ export function decodeNodesPage(body: unknown): NodesPage {
 }
 
 /**
- * A node in the application API's list (`NodeTransformer` of Pterodactyl and Pelican, which also
- * contains what the daemons' configuration needs, and of which only Pelican's has the CPU);
- * undefined without a name.
+ * A node in the application API's list; undefined without a name. `NodeTransformer` of Pterodactyl
+ * and Pelican also contains the daemons' configuration, and only Pelican's contains the CPU.
  */
 function decodeNode(attributes: Fields): NodeCapacity | undefined {
   const name = asText(attributes['name']);
@@ -268,7 +265,7 @@ function sumOfLimits(value: unknown, decode: (value: unknown) => Limit | undefin
   return value === 0 ? 0 : finiteLimit(decode(value));
 }
 
-/** In percent on the wire, where -1 means that any amount may be allocated. */
+/** In percent on the wire, where -1 means unlimited. */
 function overallocation(value: unknown): number | undefined {
   if (value === -1) return Number.POSITIVE_INFINITY;
   return typeof value === 'number' && value >= 0 ? value / 100 : undefined;

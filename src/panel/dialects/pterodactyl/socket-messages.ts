@@ -1,4 +1,4 @@
-// The messages of the console WebSocket of Pterodactyl and compatible panels.
+// The messages on the console WebSocket of Pterodactyl and compatible panels.
 
 import { Sample } from '../../../domain/sample.ts';
 import type {
@@ -26,8 +26,8 @@ import { decodeStats, STATS_READER } from './stats.ts';
 const MAX_CLIENT_FRAME_BYTES = 4_095;
 
 /**
- * The text of one frame; throws a RangeError if the frame is so long that the far end would drop
- * it.
+ * The text of one frame. Throws a RangeError if the far end would drop the frame because of its
+ * length.
  */
 export function encodeMessage(message: ClientMessage): string {
   const text = JSON.stringify({ event: message.event, args: [messageArgument(message)] });
@@ -64,7 +64,7 @@ const BACKUP_COMPLETED = 'backup completed';
  */
 const BACKUP_COMPLETED_PREFIX = `${BACKUP_COMPLETED}:`;
 
-/** A longer frame takes too long to be parsed, and has nothing that the exporter needs. */
+/** A longer frame takes too long to parse, and contains nothing that the exporter needs. */
 const MAX_DECODED_BYTES = 128 * 1024;
 
 /** Reads one text frame; never throws. */
@@ -77,7 +77,7 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
   const name = event.startsWith(BACKUP_COMPLETED_PREFIX) ? BACKUP_COMPLETED : event;
   if (args === undefined || args === null) return { event: name, args: NO_ARGS };
   if (!Array.isArray(args)) return { bad: 'bad_shape' };
-  // Nearly every frame has a single string argument, which needs no new list.
+  // Nearly every frame has a single text argument, which needs no new list.
   if (args.length === 1 && typeof args[0] === 'string')
     return { event: name, args: args as readonly string[] };
   return { event: name, args: args.filter((arg) => typeof arg === 'string') };
@@ -86,13 +86,13 @@ export function decodeFrame(frame: Buffer): DecodedFrame {
 const CONSOLE_PREFIX = Buffer.from('{"event":"console output"');
 
 /**
- * Is this a console line, judged by its first bytes? Lines can't be unsubscribed and may come by
- * the thousand, so they must not be parsed just to be dropped. If a daemon orders its keys
+ * Is this a console line, judging by its first bytes? Console lines can't be unsubscribed, and
+ * thousands may arrive, so they must be recognized without parsing. If a daemon orders its keys
  * differently, `decodeFrame` handles the line.
  */
 export function isConsoleFrame(bytes: Buffer, from = 0, to = bytes.length): boolean {
-  // Starts at the last byte, where other events differ at once; a call of a Buffer method would
-  // cost more than the loop.
+  // Starts at the last byte, where other events differ. A call of a Buffer method would cost more
+  // than the loop.
   for (let at = CONSOLE_PREFIX.length - 1; at >= 0; at -= 1) {
     if (bytes[from + at] !== CONSOLE_PREFIX[at]) return false;
   }
@@ -102,12 +102,12 @@ export function isConsoleFrame(bytes: Buffer, from = 0, to = bytes.length): bool
 /** Reads the text of a `jwt error`. */
 type ReadJwtError = (text: string) => JwtError;
 
-/** The content of the current `stats` frame. */
+/** The values of the current `stats` frame. */
 const received = new Sample();
 
 /**
- * Makes the function that reads a daemon's messages, each from the bytes of its frame; `readError`
- * reads the texts of its `jwt error`.
+ * Creates a function that reads a daemon's messages from the bytes of their frames. `readError`
+ * reads the text of a `jwt error`.
  */
 export function messageReader(readError: ReadJwtError): SocketCodec['handleFrame'] {
   return (bytes, isBinary, handler, from = 0, to = bytes.length) => {
@@ -144,7 +144,7 @@ function handleMessage(
 
 type Reaction = (handler: FrameHandler, first: string | undefined, frame: Buffer) => void;
 
-/** The reactions to events; all other events are only counted. */
+/** The handlers of events. All other events are only counted. */
 const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
   ['stats', handleStats],
   ['status', handleStatus],
@@ -180,15 +180,15 @@ function handleStatus(handler: FrameHandler, state: string | undefined): void {
 }
 
 /**
- * Frames with a daemon's sentence, including prefix and colors, are no longer than this; JSON
- * writes an escape as six bytes.
+ * The maximum length of a frame with a daemon's sentence, including prefix and colors. JSON writes
+ * an escape as six bytes.
  */
 const MAX_NOTICE_FRAME_BYTES = 1_024;
 
 /**
- * The daemon's notice about a stop in a frame with a console line; undefined if there is none.
- * Unless a stop needs an explanation, only the line about a full disk is recognized, because that
- * line precedes the stop.
+ * The daemon's notice about a stop in a console frame; undefined if there is none. Unless a stop
+ * needs an explanation, only the line about a full disk is recognized, because it precedes the
+ * stop.
  */
 function daemonNotice(frame: Buffer, isStopToExplain: boolean): DaemonNotice | 'unreadable' | undefined {
   if (frame.length > MAX_NOTICE_FRAME_BYTES || !(isStopToExplain || mayBeDiskFull(frame))) return undefined;
@@ -199,15 +199,15 @@ function daemonNotice(frame: Buffer, isStopToExplain: boolean): DaemonNotice | '
   return isStopToExplain || notice?.kind === 'disk full' ? notice : undefined;
 }
 
-/** Only the sentence about a full disk is longer than this. */
+/** The sentence about a full disk is the only longer one. */
 const MIN_DISK_FULL_FRAME_BYTES = 100;
-/** The color reset, as written in JSON. */
+/** The color reset in JSON. */
 const RESET = String.raw`\u001b[0m`.length;
 const [W, FULL_STOP, LIST_END, NEWLINE] = Buffer.from('w.]\n');
 
 /**
- * May the frame of a console line hold the sentence about a full disk? Checked for every line, and
- * therefore only by its end: the sentence ends with "now.", and few others do.
+ * May the console frame contain the sentence about a full disk? Because this is checked for every
+ * line, only the end is compared: the sentence ends with "now.", like few others.
  */
 function mayBeDiskFull(frame: Buffer): boolean {
   if (frame.length < MIN_DISK_FULL_FRAME_BYTES) return false;

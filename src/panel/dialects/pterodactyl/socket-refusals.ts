@@ -1,4 +1,4 @@
-// Classifies a node's refusal to stream on a console socket by its response.
+// Classifies a node's rejection of a console socket or its token.
 
 import { type ForeignResponse, foreignNodeCause } from '../../../diagnosis/foreign-responses.ts';
 import type { CauseCode } from '../../../domain/problems.ts';
@@ -6,14 +6,14 @@ import type { JwtError, UpgradeRefusal } from '../../socket-codec.ts';
 import { readPermissions } from './credentials.ts';
 import { decodeErrorBody } from './refusals.ts';
 
-/** The responses of daemons that don't open a socket. */
+/** Responses of daemons that reject a socket. */
 const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: CauseCode])[] = [
-  // Their library for sockets, if its check of the Origin fails (gorilla/websocket). Some proxies
+  // The daemons' WebSocket library rejects the Origin like this (gorilla/websocket). Some proxies
   // remove the text.
   [403, /^(?:forbidden)?$/i, 'origin'],
   // pelican/wings, router/router_server_ws.go.
   [400, /too many open websocket/i, 'too_many_sockets'],
-  // A daemon that doesn't know the server (router/middleware).
+  // From a daemon that doesn't know the server (router/middleware).
   [404, /does not exist on this instance/i, 'server_not_on_node'],
 ];
 
@@ -48,7 +48,7 @@ function foreignUpgradeCause(response: ForeignResponse): CauseCode {
   return status >= 500 ? 'upgrade_error' : 'upgrade_refused';
 }
 
-/** Close codes after which reconnecting is useless; daemons and panels in the field use them. */
+/** Close codes of daemons and panels in the field after which reconnecting is useless. */
 const CLOSED_SUSPENDED = 4409;
 const CLOSED_FOR_GOOD = 4400;
 
@@ -65,12 +65,15 @@ export function closeCause(code: number): CauseCode {
 const TIMES =
   /\b(?:exp|nbf|iat)\b|expir|deny ?list|denied list|blacklist|revoked|too far in (?:the )?past|not yet valid/i;
 
-/** Errors are sentences; a node may send longer texts endlessly. */
+/**
+ * The maximum length of a read error: real ones are sentences, but a node may send texts of any
+ * length.
+ */
 const MAX_MESSAGE_LENGTH = 1_024;
 
 /**
- * Daemons prefix an error that responds to a message with a random identifier, which would make
- * every server's error different.
+ * Daemons prefix an error in response to a message with a random identifier, which would make each
+ * server's error different.
  */
 const IDENTIFIER = /^Error Event \[[^\]]{1,64}\]: /;
 
@@ -80,7 +83,7 @@ export function withoutIdentifier(text: string): string {
 }
 
 /**
- * Reads the text of a `jwt error`. One without an identifier may replace an event that was withheld
+ * Reads the text of a `jwt error`. Without an identifier, it may replace an event that was withheld
  * (wings, router/websocket).
  */
 export function readJwtError(text: string): JwtError {
@@ -88,7 +91,10 @@ export function readJwtError(text: string): JwtError {
   return { message, isFixable: isFixedByNewToken(message), answersToken: message !== text };
 }
 
-/** Would a new token be accepted? Matched loosely, because the wording varies between versions. */
+/**
+ * Would a new token be accepted? Only parts of the text are matched, because it differs between
+ * versions.
+ */
 const isFixedByNewToken = (message: string) => TIMES.test(message.slice(0, MAX_MESSAGE_LENGTH));
 
 /** Why a node responded to this token with `jwt error`. */
@@ -96,8 +102,8 @@ export function jwtErrorCause(message: string, token = ''): CauseCode {
   if (isFixedByNewToken(message)) return 'token_clock';
   if (/uuid mismatch/i.test(message)) return 'token_wrong_server';
   if (!/permission/i.test(message)) return 'token_refused';
-  // Since wings 1.12.2 and panel 1.12.3, tokens carry a scope; a node reports a missing scope like
-  // a missing permission.
+  // Since wings 1.12.2 and panel 1.12.3, tokens have a scope. A node reports a missing scope like a
+  // missing permission.
   const isGranted = readPermissions(token)?.some((one) => one === '*' || one === 'websocket.connect');
   return isGranted === true ? 'token_version' : 'no_console_permission';
 }

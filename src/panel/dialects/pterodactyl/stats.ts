@@ -1,4 +1,4 @@
-// Decodes the resource usage in socket events and API responses into samples.
+// Decodes resource usage in socket events and API responses into samples.
 
 import { SERVER_STATES } from '../../../domain/power-states.ts';
 import { Sample } from '../../../domain/sample.ts';
@@ -7,25 +7,26 @@ import { asFields, type Fields, parseServerState } from '../wire.ts';
 import { attributesIn } from './response-decoders.ts';
 
 /**
- * A hundred years: a longer value is not an uptime, and would mean a start before the Unix epoch.
+ * A hundred years. A longer value can't be an uptime, because the start would precede the Unix
+ * epoch.
  */
 const MAX_UPTIME_MS = 100 * 365 * 86_400_000;
 
 /**
- * Ten thousand cores: no server uses more, and one such sample would make the counter of its CPU
- * time useless for ever.
+ * Ten thousand cores. No server uses more, and one such sample would make the CPU time counter
+ * useless forever.
  */
 const MAX_CPU_PERCENT = 1_000_000;
 
-/** On the wire, CPU is in percent of one core with three decimals. */
+/** On the wire, CPU usage is in percent of one core with three decimals. */
 const STEPS_PER_PERCENT = 1_000;
 const STEPS_PER_CORE = 100_000;
 
-/** Counts the fields that could not be used. */
+/** The number of unusable fields. */
 type BadFieldCount = { bad: number };
 
 /**
- * Reads the payload of a `stats` event into a sample; a field that is missing or unusable is
+ * Reads the payload of a `stats` event into a sample, in which missing and unusable fields are
  * absent. Returns the number of unusable fields. Never throws.
  */
 export function decodeStats(payload: unknown, sample: Sample): number {
@@ -35,7 +36,7 @@ export function decodeStats(payload: unknown, sample: Sample): number {
   if (stats === undefined) return 1;
   readState(sample, stats['state'], count);
   sample.memoryBytes = quantity(stats['memory_bytes'], count);
-  // A server that was never started reports 0: its limit is unknown.
+  // A server that has never started reports 0; its limit is unknown.
   sample.memoryLimitBytes = quantity(stats['memory_limit_bytes'], count) || Number.NaN;
   sample.cpuCores = cores(quantity(stats['cpu_absolute'], count, MAX_CPU_PERCENT));
   sample.diskBytes = quantity(stats['disk_bytes'], count);
@@ -49,7 +50,10 @@ export function decodeStats(payload: unknown, sample: Sample): number {
   return count.bad;
 }
 
-/** The sample in a response of the resources endpoint; a state of `missing` means no data. */
+/**
+ * The sample in a response of the resources endpoint. The state `missing` means that there is no
+ * data.
+ */
 export function decodeResources(body: unknown): Resources {
   const attributes = attributesIn(body);
   if (attributes === undefined) throw new ShapeError('expected an object with "attributes"');
@@ -74,7 +78,7 @@ export function decodeResources(body: unknown): Resources {
   return { sample: sample, suspended, badFields: count.bad };
 }
 
-/** Computed in the wire's own steps: 365.479 divided by 100 would be 3.6547899999999998. */
+/** Divides in the wire's own steps, because 365.479 / 100 would be 3.6547899999999998. */
 function cores(percent: number): number {
   return Math.round(percent * STEPS_PER_PERCENT) / STEPS_PER_CORE;
 }
@@ -86,16 +90,16 @@ function readState(sample: Sample, state: unknown, count: BadFieldCount): void {
   } else if (state !== undefined) count.bad += 1;
 }
 
-/** A usable number; NaN if it wasn't sent or is unusable, which is counted. */
+/** A usable number; NaN if it is missing or unusable. The latter is counted. */
 function quantity(value: unknown, count: BadFieldCount, most = Number.MAX_SAFE_INTEGER): number {
   if (value === undefined) return Number.NaN;
-  // Adding 0 turns -0, which JSON can carry, into 0.
+  // Adding 0 turns -0, which JSON may contain, into 0.
   if (typeof value === 'number' && value >= 0 && value <= most) return value + 0;
   count.bad += 1;
   return Number.NaN;
 }
 
-/** The object in a field; undefined if it wasn't sent or isn't an object, which is counted. */
+/** The object in a field; undefined if it is missing or not an object. The latter is counted. */
 function nested(value: unknown, count: BadFieldCount): Fields | undefined {
   const fields = asFields(value);
   if (fields === undefined && value !== undefined) count.bad += 1;
@@ -105,7 +109,7 @@ function nested(value: unknown, count: BadFieldCount): Fields | undefined {
 const FRAME_START = Buffer.from('{"event":"stats","args":["{');
 const FRAME_END = Buffer.from('}"]}');
 
-/** A part of a payload as JSON writes it inside a string. */
+/** A part of a payload as JSON encodes it within a string. */
 const inside = (part: string) => Buffer.from(JSON.stringify(part).slice(1, -1));
 
 const MEMORY = inside('"memory_bytes":');
@@ -114,7 +118,7 @@ const CPU = inside('"cpu_absolute":');
 const DISK = inside('"disk_bytes":');
 const RECEIVED = inside('"network":{"rx_bytes":');
 const TRANSMITTED = inside(',"tx_bytes":');
-// Fields that only Calagopus' daemon sends, and that no sample has.
+// Fields that only Calagopus' daemon sends and samples don't contain.
 const RECEIVED_PACKETS = inside(',"rx_packets":');
 const TRANSMITTED_PACKETS = inside(',"tx_packets":');
 const CPU_LIMIT = inside('"cpu_limit_absolute":');
@@ -124,20 +128,20 @@ const UPTIME = inside('"uptime":');
 const STATE = inside('"state":"');
 const STATES = SERVER_STATES.map((state) => ({ state, bytes: inside(`${state}"`) }));
 
-/** The offset of a key's first letter behind its escaped quote, where most keys differ. */
+/** The offset of a key's first letter after its escaped quote. Most keys differ there. */
 const FIRST_LETTER = 2;
 const [ZERO = 0, NINE = 0, DOT, COMMA, BRACE_END, NEWLINE] = Buffer.from('09.,}\n');
 
 /**
- * Numbers of up to 15 digits and the powers of ten for their decimals are exact, so one division
- * rounds like JSON.parse: 365479 / 1000 is 365.479.
+ * Numbers of up to 15 digits are exact, and so are the powers of ten for their decimals. A single
+ * division therefore rounds like JSON.parse: 365479 / 1000 is 365.479.
  */
 const MAX_DIGITS = 15;
 
 /**
- * Reads a `stats` frame in the form that daemons send, from its bytes into a sample; the keys of
- * the payload may be in any order. Anything else, such as an unknown key, a space, an escape or a
- * null, is left to the JSON parser, which takes several times as long.
+ * Reads a `stats` frame from its bytes into a sample, in the form that daemons send, with keys in
+ * any order. Anything else, such as an unknown key, a space, an escape or a null, is left to the
+ * JSON parser, which takes several times as long.
  */
 class StatsReader {
   #frame: Uint8Array = FRAME_END;
@@ -145,8 +149,8 @@ class StatsReader {
   #isRegular = false;
 
   /**
-   * Reads the frame that these bytes contain; returns false if it has another form, and the sample
-   * is then undefined.
+   * Reads the frame in these bytes. Returns false if it has a different form; the sample is then
+   * undefined.
    */
   read(bytes: Uint8Array, sample: Sample, from = 0, to = bytes.length): boolean {
     this.#frame = bytes;
@@ -181,13 +185,13 @@ class StatsReader {
     } else if (!this.#skipNumber(CPU_LIMIT)) this.#isRegular = false;
   }
 
-  /** The number after this key, which comes next. */
+  /** The number after this key, which must be next. */
   #numberAfter(key: Uint8Array): number {
     this.#isRegular &&= this.#skip(key);
     return this.#number();
   }
 
-  /** Skips this key and its number if they come next. */
+  /** Skips this key and its number if they are next. */
   #skipNumber(key: Uint8Array): boolean {
     const isNext = this.#skip(key);
     if (isNext) this.#number();
@@ -209,7 +213,7 @@ class StatsReader {
     return value;
   }
 
-  /** The number that follows: digits, with decimals or without. */
+  /** The next number, with or without decimals. */
   #number(): number {
     const frame = this.#frame;
     const start = this.#at;
@@ -239,7 +243,7 @@ class StatsReader {
     return value / scale;
   }
 
-  /** Skips these bytes if they come next. */
+  /** Skips these bytes if they are next. */
   #skip(bytes: Uint8Array): boolean {
     const frame = this.#frame;
     const start = this.#at;
@@ -259,5 +263,5 @@ class StatsReader {
   }
 }
 
-/** Reads the frames of all sockets, one after the other. */
+/** One reader for the frames of all sockets, because they are read one after the other. */
 export const STATS_READER = new StatsReader();
