@@ -1,4 +1,4 @@
-// The addresses that may be queried for a host.
+// Decides which addresses may be queried for a host.
 
 import { isIP } from 'node:net';
 import { canonicalHost } from '../addresses/hosts.ts';
@@ -11,16 +11,19 @@ import { printable } from '../text/printable.ts';
 /** Which addresses may be queried for a panel's servers. */
 export interface QueryPolicy {
   readonly panelUrl: string;
-  /** Hosts that may be queried whatever address they resolve to. */
+  /** Hosts that may be queried at any address to which they resolve. */
   readonly queryHosts?: readonly string[] | undefined;
 }
 
-/** A name may have addresses of both families, of which a game often uses only one. */
+/**
+ * The maximum number of addresses: a name may have some of both families, and a game often uses
+ * only one family.
+ */
 const MAX_ADDRESSES = 4;
 
 /**
  * The IP addresses to query for a host, or why there is none. A name is resolved once, and the
- * result is both checked and used, so a later change of the name doesn't matter.
+ * result is both checked and used, so a later change of the name has no effect.
  */
 export async function allowedAddresses(
   host: string,
@@ -38,7 +41,7 @@ export async function allowedAddresses(
     if (isIP(host) === 0) addresses = (await resolve(host)).map(({ address }) => address);
   } catch (error) {
     const { code } = readTransportError(error);
-    // Without a code, waiting for the resolver was given up.
+    // Without a code, the wait for the resolver was canceled.
     return unresolved(`: ${code === 'unknown' ? 'not resolved in time' : code}`);
   }
   if (addresses.length === 0) return unresolved(' has no address');

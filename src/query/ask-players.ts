@@ -15,31 +15,31 @@ import { queryAddress } from './query-address.ts';
 import { type Answer, DEADLINE_MS, type Question, type Way } from './query-model.ts';
 import type { QueryClient } from './query-thread.ts';
 
-/** The limit for a query including the name lookup; the client's own deadline is shorter. */
+/** The time limit for a query including the name lookup. The client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;
 
 /** The dependencies of queries. */
 export interface AskOptions {
   readonly clock: Clock;
-  /** Of this panel alone, so that its games' responses can't delay those of others. */
+  /** Belongs to this panel alone, so that responses from its games can't delay other panels. */
   readonly client: QueryClient;
   readonly policy: QueryPolicy;
   /**
-   * Does a port of the server's address belong to another server of any panel, according to the
+   * Does a port at the server's address belong to another server of any panel, according to the
    * server lists?
    */
   readonly isTaken: (server: ServerTarget, port: number) => boolean;
   readonly resolve: ResolveName;
   readonly findService: (name: string) => Promise<Pick<SrvRecord, 'name' | 'port'> | undefined>;
-  /** The earliest way that has led to a response in this run of the server. */
+  /** The first way that has led to a response in this run of the server. */
   readonly earliest?: Way | undefined;
 }
 
-/** The result of one query, and how long it took. */
+/** The result of one query, and its duration. */
 export type TimedAnswer = Answer & Pick<QueryReading, 'query_duration_seconds'>;
 
 /**
- * Queries a server's game once for its players; never rejects, and ends in time. After an abort,
+ * Queries a server's game once for its players. Never rejects, and ends in time. After an abort,
  * the result is meaningless.
  */
 export async function askPlayers(
@@ -63,11 +63,11 @@ export async function askPlayers(
       return { query_problem: { cause: 'unexpected', detail: message } };
     }
   });
-  // To the microsecond: finer digits are noise.
+  // Rounded to microseconds, because finer digits are noise.
   return { ...answer, query_duration_seconds: Math.round((clock.now() - startedAt) * 1_000) / 1e6 };
 }
 
-/** What to ask, or why nothing can be queried. */
+/** The question for a server, or why it can't be queried. */
 async function questionFor(
   server: ServerTarget,
   { policy, resolve, isTaken, findService, earliest }: AskOptions,
@@ -78,8 +78,8 @@ async function questionFor(
   const type = server.query?.type ?? '';
   const findAddresses = (host: string) => allowedAddresses(host, policy, (name) => resolve(name, signal));
   let addresses = await findAddresses(endpoint.host);
-  // Minecraft clients use this record as well. A name that wasn't resolved in time leaves no time
-  // for it.
+  // Minecraft clients use this record, too. After a name that wasn't resolved in time, there is no
+  // time for it.
   const isUnknown = 'cause' in addresses && addresses.cause === 'query_dns' && !signal.aborted;
   const service = `_minecraft._tcp.${endpoint.host}`;
   const found =
@@ -94,13 +94,13 @@ async function questionFor(
   return { cause: 'query_no_answer', detail: 'not queried: its ports belong to other servers' };
 }
 
-/** The time that earlier ways have before the one that has responded in this run. */
+/** How long earlier ways are tried before the one that has responded in this run. */
 const HEAD_START_MS = 800;
 
 /**
- * What to ask: each way has its share of the time, so that a port that may belong to another server
- * never responds in place of a slow one. Once a way has led to a response, later ones are no longer
- * tried.
+ * The question with these ways. Each has its share of the time, so that a port that may belong to
+ * another server never responds before the server's own. Once a way has led to a response, later
+ * ones are no longer tried.
  */
 export function composeQuestion(ways: readonly Way[], earliest: Way | undefined): Question {
   const known = ways.findIndex((way) => isDeepStrictEqual(way, earliest));

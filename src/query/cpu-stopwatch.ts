@@ -1,11 +1,11 @@
-// The CPU time that a decoder takes, within a limit.
+// Measures the CPU time of a decoder, to limit it.
 
-/** What a query reports if decoding a response takes too long. */
+/** The failure of a query whose response takes too long to decode. */
 export const TOO_MUCH = 'decoding the response takes too much CPU time';
 
 /**
- * An upper bound on how long something is busy, in milliseconds: it may wait for a core, and other
- * threads use CPU time, too.
+ * Measures an upper bound of CPU time, in milliseconds: the measured code may wait for a core, and
+ * other threads count as well.
  */
 export function stopwatch(): () => number {
   const [startedAt, before] = [performance.now(), process.cpuUsage()];

@@ -1,14 +1,14 @@
-// The query types of games by the names of their eggs.
+// The query types of games, by the names of their eggs.
 
 import { TYPES } from './query-types.ts';
 
-/** The type that stands for the type of the server's egg. */
+/** Stands for the query type of the server's egg. */
 export const AUTO = 'auto';
 
 /**
- * Types of games by the beginnings of their eggs' names: `paper` for `Paper 1.21`. Names are from
- * the eggs of pterodactyl/panel, pelican/panel, pterodactyl/game-eggs, pelican-eggs and
- * parkervcp/eggs, and from `PlayerCounterSeeder.php` of pelican/plugins.
+ * Query types by the first words of eggs' names: `paper` for `Paper 1.21`. The names are from the
+ * eggs of pterodactyl/panel, pelican/panel, pterodactyl/game-eggs, pelican-eggs and parkervcp/eggs,
+ * and from `PlayerCounterSeeder.php` of pelican/plugins.
  */
 const EGGS = `
   minecraft: alwaysauth arclight attackofthebteam autoplug blightfall bungeecord canvasmc cleanroom cuberite curseforge fabric
@@ -45,13 +45,13 @@ const EGGS = `
 `;
 
 /**
- * `none` for eggs that begin like a game but are something else, and `named` for eggs that begin
- * with the name of their game.
+ * `none` is for eggs whose names begin like a game's but that are something else, and `named` for
+ * eggs whose names begin with the game's name.
  */
 const [NONE, NAMED] = ['none', 'named'];
 
 /**
- * Proxies, by the first words of their eggs' names: their players are on the servers behind them.
+ * Proxies, by the first words of their eggs' names. Their players are on the servers behind them.
  */
 const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
@@ -86,19 +86,19 @@ export function isProxy(egg: string): boolean {
   return PROXIES.split(' ').includes(knownBeginning(egg) ?? '');
 }
 
-/** The longest beginning of an egg's name that is known. */
+/** The longest known beginning of an egg's name. */
 function knownBeginning(egg: string): string | undefined {
   const beginnings = splitName(egg).map((_, index, words) => words.slice(0, index + 1).join(''));
   return beginnings.findLast((beginning) => TYPE_BY_NAME.has(beginning));
 }
 
-/** Splits a name at separators only, so that TS3MusicBot and Garry's are one word each. */
+/** Splits a name only at separators, so that TS3MusicBot and Garry's are one word each. */
 function splitName(name: string): readonly string[] {
   const plain = name.toLowerCase().replaceAll(/['’]/g, '');
   return plain.match(/[a-z\d]+/g) ?? [];
 }
 
-/** The name of a game without the additions of eggs. */
+/** The name of a game, without the additions of eggs. */
 function plainName(name: string): string {
   const words = splitName(name).filter((word) => !/^(?:dedicated|servers?|proton|wine)$/.test(word));
   return words.join('');

@@ -1,17 +1,14 @@
-// The parts of gamedig that the exporter uses.
+// Types for the parts of gamedig that the exporter uses.
 
-// The package has no types; these cover only what is used.
+// The package has no types. These cover only the used parts.
 declare module 'gamedig' {
   /**
-   * One query with one protocol: `run` sends requests through methods of its base class and decodes
+   * One query with one protocol. `run` sends requests through methods of its base class and decodes
    * the responses.
    */
   export interface Protocol {
     run(state: object): Promise<void>;
-    /**
-     * Returns a reader of bytes at a position; the number of remaining bytes is negative beyond the
-     * end.
-     */
+    /** Returns a reader of bytes. Beyond the end, the number of remaining bytes is negative. */
     reader(buffer: Buffer): { remaining(): number };
   }
 

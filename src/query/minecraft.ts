@@ -4,14 +4,14 @@ import type { AskProtocol } from './protocols.ts';
 import { QueryError } from './query-model.ts';
 
 // Minecraft's own protocols: https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping and
-// https://minecraft.wiki/w/RakNet. The library's decoders read escaped texts and partial responses
-// wrongly, and fail if a server hides its players.
+// https://minecraft.wiki/w/RakNet. gamedig misreads escaped texts and partial responses, and fails
+// if a server hides its players.
 
-/** Any version works for a status; this one is understood by all servers. */
+/** A status works with any version. All servers understand this one. */
 const PROTOCOL_VERSION = 47;
 const STATUS = 1;
 
-/** For Java Edition, which responds with JSON. A server may leave its players out of it. */
+/** For Java Edition, which responds with JSON. The players may be missing. */
 export const queryJava: AskProtocol = async (network, { hostname, port }) => {
   const name = Buffer.from(hostname);
   const handshake = [0, PROTOCOL_VERSION, ...varint(name.length), ...name, port >> 8, port & 0xff, STATUS];
@@ -31,8 +31,8 @@ const KICK = 0xff;
 
 /**
  * For Java Edition before version 1.7, which responds as if it kicked a player: with a length and a
- * text in UTF-16. Since 1.4, it contains §1, protocol, version, name, players and their limit
- * between zeros; before, the last three between section signs.
+ * text in UTF-16. Since 1.4, the text contains §1, protocol, version, name, players and their limit
+ * between zeros; earlier, name, players and limit between section signs.
  */
 export const queryJavaBefore17: AskProtocol = async (network) => {
   const text = await network.withTcp((connection) =>
@@ -48,7 +48,7 @@ export const queryJavaBefore17: AskProtocol = async (network) => {
   return { players, maxPlayers };
 };
 
-/** The JSON in a status response; undefined until it is complete, as its length shows. */
+/** The JSON in a status response; undefined until it has the announced length. */
 function statusIn(bytes: Buffer): string | undefined {
   const packet = prefixed(bytes);
   if (packet === undefined) return undefined;
@@ -58,7 +58,7 @@ function statusIn(bytes: Buffer): string | undefined {
   return text.toString('utf8');
 }
 
-/** What follows a length; undefined if it is incomplete. */
+/** The bytes after a length; undefined if they are incomplete. */
 function prefixed(bytes: Buffer): Buffer | undefined {
   let length = 0;
   for (const [index, byte] of bytes.subarray(0, 3).entries()) {

@@ -1,4 +1,4 @@
-// Network access for query protocols, to nothing but the server that is queried.
+// Network access for query protocols, restricted to the queried server.
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -12,12 +12,12 @@ import { complete, ResponseReader, type ResponseReaderOptions } from './response
 const RESENDS = 2;
 
 /**
- * The network as a protocol sees it, until the scope aborts: with the methods of the library's base
- * class, whose parameters these are. The library's own would accept datagrams of any size and
- * number, follow redirects, and not notice that a port is closed.
+ * The network for a protocol, until the scope aborts. It has the methods and parameters of the
+ * library's base class. The library's own methods accept datagrams of any size and number, follow
+ * redirects, and don't notice that a port is closed.
  */
 export class Network {
-  /** Rejects at the end, with why the query fails. */
+  /** Rejects when the query fails, with the reason. */
   readonly failure: Promise<never>;
   readonly #way: Way;
   readonly #signal: AbortSignal;
@@ -33,14 +33,14 @@ export class Network {
     this.failure = this.#reader.failure;
   }
 
-  /** The address and the port that were used last, for messages. */
+  /** The address and the port used last, for messages. */
   place(): string {
     return `${this.#way.ip}, ${this.#where}`;
   }
 
   /**
-   * Sends a datagram; resolves with the result of `onDatagram` for a datagram, or of `onSilence`
-   * without one, once that isn't undefined. Without either, nothing is waited for.
+   * Sends a datagram. Resolves with the result of `onDatagram` for a received datagram, or of
+   * `onSilence` if there is none, once that isn't undefined. Without either, it doesn't wait.
    */
   async udpSend<Result>(
     request: Buffer | string,
@@ -81,8 +81,8 @@ export class Network {
   }
 
   /**
-   * Sends bytes; resolves with what `onBytes` returns for all bytes received since, once that isn't
-   * undefined.
+   * Sends bytes. Resolves with the result of `onBytes` for all bytes received since, once that
+   * isn't undefined.
    */
   tcpSend<Result>(
     connection: Socket,
@@ -99,7 +99,7 @@ export class Network {
 
   /**
    * The JSON of an HTTP response. Redirects are not followed, nothing is decompressed, and the
-   * request goes to the server's address wherever its URL points.
+   * request is sent to the server's address regardless of the host in its URL.
    */
   request(
     parameters: http.RequestOptions & { readonly url: string; readonly json?: unknown },
@@ -115,7 +115,7 @@ export class Network {
       method,
       headers: { ...(headers as http.OutgoingHttpHeaders), host, 'accept-encoding': 'identity' },
       agent: false,
-      // Game servers use self-signed certificates. Nothing secret is sent.
+      // Game servers use self-signed certificates, and nothing secret is sent.
       rejectUnauthorized: false,
       signal: this.#signal,
     });
@@ -142,7 +142,10 @@ export class Network {
     this.#where = `${kind} port ${port}`;
   }
 
-  /** Connected to the server, so that the kernel drops datagrams from any other address or port. */
+  /**
+   * A socket that is connected to the server, so that the kernel drops datagrams from other
+   * addresses and ports.
+   */
   async #openUdp(): Promise<UdpSocket> {
     const { ip, port } = this.#way;
     const socket = createSocket({ type: isIPv6(ip) ? 'udp6' : 'udp4', signal: this.#signal });

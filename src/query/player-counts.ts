@@ -1,4 +1,4 @@
-// The numbers in a game's response, as far as they can be right.
+// Validates the numbers in a game's response.
 
 import { type Answer, QueryError } from './query-model.ts';
 
@@ -8,7 +8,7 @@ export function countPlayers({ players, bots: given, maxPlayers, isHidden = fals
   const bots = toCount(given);
   const limit = toLimit(maxPlayers);
   if (count === undefined) throw new QueryError('the response contains no player count');
-  // Some servers don't count their bots as players.
+  // Some servers don't count bots as players.
   const people = bots === undefined || bots > count ? count : count - bots;
   return {
     players: people,
@@ -17,10 +17,10 @@ export function countPlayers({ players, bots: given, maxPlayers, isHidden = fals
   };
 }
 
-/** Protocols use at most 32 bits for counts. */
+/** The maximum count: protocols use at most 32 bits. */
 const MAX_COUNT = 2 ** 31 - 1;
 
-/** A number of players; undefined if it isn't one. Some protocols return numbers as text. */
+/** A number of players; undefined if the value isn't one. Some protocols return numbers as text. */
 export function toCount(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number)) return undefined;
@@ -28,20 +28,20 @@ export function toCount(value: unknown): number | undefined {
 }
 
 /**
- * The maximum number of players; undefined if it isn't a limit. Servers without one report 0, -1 or
- * something huge.
+ * The maximum number of players; undefined if the value isn't a limit. Servers without a limit
+ * report 0, -1 or a huge number.
  */
 export function toLimit(value: unknown): number | undefined {
   const count = toCount(value);
   return count === 0 || count === MAX_COUNT ? undefined : count;
 }
 
-/** Numbers of players as a protocol returned them, with any type. */
+/** Numbers of players as returned by a protocol, of any type. */
 export interface Counts {
-  /** Includes the bots, if their number is known. */
+  /** Includes the bots if their number is known. */
   readonly players?: unknown;
   readonly bots?: unknown;
   readonly maxPlayers?: unknown;
-  /** The server responded, but hides its players. */
+  /** Whether the server responded but hides its players. */
   readonly isHidden?: boolean;
 }

@@ -1,4 +1,4 @@
-// The ways to query a server: which ports, at which addresses, with which protocols.
+// Lists the ways to query a server: ports, addresses and protocols.
 
 import { MAX_PORT } from '../addresses/hosts.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -7,18 +7,18 @@ import type { Way } from './query-model.ts';
 import { TYPES } from './query-types.ts';
 
 /**
- * At most 4 ports of a server are queried, and at most 16 considered: the first ones may belong to
+ * At most 4 ports of a server are queried, of at most 16 candidates: the first ones may belong to
  * other servers.
  */
 const [MAX_PORTS, MAX_CANDIDATES] = [4, 16];
 
-/** The ports of TeamSpeak's query interfaces, which are the same for all servers of a host. */
+/** The ports of TeamSpeak's query interfaces, which all servers of a host share. */
 const CONTROL_PORTS: Readonly<Record<string, number>> = { teamspeak2: 51_234, teamspeak3: 10_011 };
 
 /**
- * The ways to query a server, in the order in which they are tried: at the port that one of the
- * server's variables contains, at the port that players connect to, at the ports derived from it,
- * and at the server's other ports; never at the port of another server.
+ * The ways to query a server, in the order in which they are tried: the port in one of the server's
+ * variables, the players' port, the ports derived from that, and the server's other ports. The port
+ * of another server is never queried.
  */
 export function listWays(
   type: string,

@@ -1,4 +1,4 @@
-// How the protocols of gamedig are run, beside the exporter's own.
+// Runs gamedig's protocols, and lists the exporter's own.
 
 import { isIPv6 } from 'node:net';
 import { type Protocol, protocols } from 'gamedig';
@@ -10,13 +10,13 @@ import { QueryError, type Way } from './query-model.ts';
 import { LIBRARY_PROTOCOLS } from './query-types.ts';
 import { queryTeeworlds6, queryTeeworlds7 } from './teeworlds.ts';
 
-/** Queries a server with one protocol, only through the network. */
+/** Queries a server with one protocol, using only the given network. */
 export type AskProtocol = (network: Network, server: Way) => Promise<Counts>;
 
 type State = ReturnType<typeof newState>;
 type Counter = (state: State) => Counts;
 
-/** Methods of a protocol that work differently. */
+/** A protocol's methods that differ from the usual ones. */
 type Methods = (network: Network) => Partial<Record<'udpSend' | 'request', unknown>>;
 
 const number: Counter = ({ numplayers, maxplayers }) => ({
@@ -28,7 +28,7 @@ const withBots: Counter = (state) => ({ ...number(state), bots: state.bots.lengt
 const list: Counter = ({ players, maxplayers }) => ({ players: players.length, maxPlayers: maxplayers });
 const numberOrList: Counter = (state) => (state.numplayers === undefined ? list(state) : number(state));
 
-/** A SourceTV relay responds on a port of its own, with its spectators. */
+/** A SourceTV relay responds on its own port, with its spectators. */
 const gameOfValve: Counter = (state) => {
   if (state.raw['listentype'] === 'p') throw new QueryError('SourceTV responded, not the game');
   return { ...number(state), bots: state.raw['numbots'] };
@@ -44,7 +44,7 @@ const askShortFirst: Methods = (network) => ({
   },
 });
 
-/** netPanzer omits the number of a response's part. */
+/** netPanzer's responses lack a part number. */
 const withQueryIds: Methods = (network) => ({
   udpSend: (request: string, onDatagram: (datagram: Buffer) => unknown) =>
     network.udpSend(request, (datagram) =>
@@ -54,7 +54,7 @@ const withQueryIds: Methods = (network) => ({
 
 const FIRST_PART = Buffer.from('\\queryid\\1.1');
 
-/** What the responses of a protocol contain, if that isn't a number of players. */
+/** How to read the responses of protocols without a plain number of players. */
 const READS: Readonly<Record<string, Counter>> = {
   doom3: withBots,
   // Its limit is the number of all players there have ever been.
@@ -63,7 +63,7 @@ const READS: Readonly<Record<string, Counter>> = {
   hexen2: withBots,
   quake1: withBots,
   quake2: withBots,
-  // The library reads any other response as 0 players.
+  // For any other response, the library returns 0 players.
   soldat: (state) => (/^Players: *\d/m.test(String(state.raw['response'])) ? number(state) : {}),
   starsiege: numberOrList,
   // Its number includes clients that only query, such as the exporter.
@@ -73,17 +73,14 @@ const READS: Readonly<Record<string, Counter>> = {
 };
 
 const METHODS: Readonly<Record<string, Methods>> = {
-  // As shipped, it responds only to addresses that have sent the shorter request before.
+  // By default, it responds only to addresses that have sent the shorter request before.
   armagetron: askShortFirst,
   // Its additional HTTP request returns names but no number.
   fivem: () => ({ request: () => Promise.resolve({}) }),
   gamespy1: withQueryIds,
 };
 
-/**
- * The library's protocols, and the exporter's own, for which the library has none or reads
- * responses wrongly.
- */
+/** All protocols. The exporter has its own where the library has none or misreads responses. */
 export const PROTOCOLS: ReadonlyMap<string, AskProtocol> = new Map([
   ...Object.entries(protocols)
     .filter(([name]) => LIBRARY_PROTOCOLS.includes(name))
@@ -104,7 +101,7 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
     const state = newState();
     const address = isIPv6(ip) ? `[${ip}]` : ip;
     const newReader = protocol.reader.bind(protocol);
-    // Everything that the library uses for network access is replaced.
+    // Replaces all of the library's network access.
     Object.assign(protocol, networkMethods(network), METHODS[name]?.(network), {
       options: {
         host: hostname === ip ? address : hostname,
@@ -120,13 +117,13 @@ function askLibrary(name: string, Library: new () => Protocol): AskProtocol {
       },
     });
     await protocol.run(state);
-    // The library reads zeros beyond the end of a response.
+    // Beyond the end of a response, the library reads zeros.
     if (state.isShort) throw new QueryError('the response is too short');
     return (READS[name] ?? number)(state);
   };
 }
 
-/** The methods of the library's base class that use the network. */
+/** Replacements for the network methods of the library's base class. */
 function networkMethods(network: Network) {
   return {
     udpSend: network.udpSend.bind(network),
@@ -137,7 +134,7 @@ function networkMethods(network: Network) {
 }
 
 /**
- * What a protocol fills in. Some protocols' lists contain names, which are discarded with the
+ * The result of a protocol. Some protocols fill its lists with names, which are discarded with the
  * query.
  */
 function newState() {
@@ -148,7 +145,7 @@ function newState() {
     players: [] as unknown[],
     bots: [] as unknown[],
     reader: undefined as ReturnType<Protocol['reader']> | undefined,
-    /** The number of players was first read beyond the end of the response. */
+    /** Whether the number of players was read beyond the end of the response. */
     isShort: false,
     get numplayers(): unknown {
       return count;

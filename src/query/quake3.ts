@@ -7,8 +7,8 @@ const HEADER = '\xff\xff\xff\xff';
 const ANSWER = /^\xff{4}(status|info)Response\n([^\n]*)(.*)$/s;
 
 /**
- * Quake III and the games derived from it. The short response of newer ones tells people from bots.
- * Others are asked for the long one, in which bots have no ping.
+ * For Quake III and games derived from it. The short response of newer games distinguishes people
+ * from bots. Others are asked for the long one, in which bots have no ping.
  */
 export const queryQuake3: AskProtocol = async (network) => {
   const ask = (request: string, onSilence?: () => Counts) =>
@@ -18,8 +18,8 @@ export const queryQuake3: AskProtocol = async (network) => {
 };
 
 /**
- * The counts in a response. DarkPlaces sends the short one instead of the long one if there are too
- * many players for it.
+ * The counts in a response. DarkPlaces sends the short response if there are too many players for
+ * the long one.
  */
 function countsIn(response: string): Counts | undefined {
   const [, kind, info = '', list = ''] = ANSWER.exec(response) ?? [];
@@ -37,7 +37,7 @@ function countsIn(response: string): Counts | undefined {
   return { players: pings.length, bots: pings.filter((ping) => ping === '0').length, maxPlayers };
 }
 
-/** Keys and values, which alternate, each after a backslash. */
+/** Alternating keys and values, each after a backslash. */
 function valuesIn(info: string): ReadonlyMap<string, string> {
   const parts = info.split('\\');
   return new Map(

@@ -1,21 +1,22 @@
-// Where a server is queried, by its configuration or its default allocation.
+// The address at which a server is queried, from its configuration or its default allocation.
 
 import { type Endpoint, parseEndpoint } from '../addresses/hosts.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
-/** Where a server is queried. */
+/** An address at which a server is queried. */
 export interface QueryAddress extends Required<Endpoint> {
   /**
-   * The port was configured as the one that responds to queries, so only this port is queried.
-   * Otherwise it is the port that players connect to, and the ports derived from it by the game's
-   * own rule and the server's other ports are queried as well.
+   * Whether the port was configured as the query port, which is then the only one queried.
+   * Otherwise it is the players' port; ports derived from it with the game's rule, and the server's
+   * other ports, are queried as well.
    */
   readonly isQueryPort: boolean;
 }
 
 /**
- * Where a server is queried, from its configuration and its default allocation; or why it can't be.
+ * The address at which a server is queried, from its configuration and its default allocation, or
+ * why there is none.
  */
 export function queryAddress({
   query,

@@ -1,4 +1,4 @@
-// Runs queries in a thread of their own, because a hostile response may keep a decoder busy.
+// Runs queries in a thread, because a hostile response may keep a decoder busy.
 
 import { Worker } from 'node:worker_threads';
 import { BUILT } from '../build-info.ts';
@@ -8,28 +8,32 @@ import type { Answer, Question } from './query-model.ts';
 /** Queries game servers for their number of players. */
 export interface QueryClient {
   /**
-   * Rejects only if queries are impossible. An abort withdraws the query; then it may never end.
+   * Rejects only if queries are impossible. An abort withdraws the query, after which it may never
+   * settle.
    */
   query(question: Question, signal: AbortSignal): Promise<Answer>;
-  /** Ends its queries, and what it needs for them. */
+  /** Ends all queries and frees the client's resources. */
   stop?(): Promise<void>;
 }
 
-/** Asks the thread a question, withdraws it if there is none, or returns the answer. */
+/**
+ * A message to or from the thread: a question, its withdrawal if there is no question, or its
+ * answer.
+ */
 export interface Message {
   readonly id: number;
   readonly question?: Question | undefined;
   readonly answer?: Answer;
 }
 
-/** A thread that is busy with one query's responses for this much CPU time is replaced. */
+/** The CPU time for one query's responses after which the thread is replaced. */
 const MAX_BUSY_MS = 250;
 const CHECK_MS = 50;
 
 /**
- * Several times what 32 concurrent queries need. The young generation is small because the limit is
- * checked only between collections: a collection that moves more than the reserve that Node keeps
- * would end the process instead of the thread.
+ * Several times the memory that 32 concurrent queries need. The young generation is small because
+ * the limit is checked only between collections: if a collection moves more than Node's reserve,
+ * the process ends instead of the thread.
  */
 const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 
@@ -40,21 +44,24 @@ interface RunningQuery {
 }
 
 /**
- * Queries games in a thread, which starts with the first query: whatever a response does to its
- * decoder, only the thread has to be replaced. Then the query whose response was being decoded
- * fails, and the others are asked again.
+ * Queries games in a thread, which starts with the first query. Whatever a response does to its
+ * decoder, only the thread has to be replaced: the query whose response was being decoded fails,
+ * and the others are repeated.
  */
 export class QueryThread implements QueryClient {
   readonly #program: URL;
   readonly #calls = new Map<number, RunningQuery>();
   #lastId = 0;
   #worker: Worker | undefined;
-  /** The query whose response the thread decodes, or 0: memory that is shared with the thread. */
+  /**
+   * The query whose response the thread is decoding, or 0, in memory that is shared with the
+   * thread.
+   */
   #decoding = new Float64Array(new SharedArrayBuffer(8));
   /** The query whose response was being decoded at earlier checks, and for how long. */
   #busy = { id: 0, ms: stopwatch() };
 
-  /** The program of the thread is part of the build. */
+  /** `program` is the thread's file, which is part of the build. */
   constructor(program = new URL('query-worker.js', BUILT)) {
     this.#program = program;
   }
@@ -69,7 +76,7 @@ export class QueryThread implements QueryClient {
     });
   }
 
-  /** Ends the thread, and every query. */
+  /** Ends the thread and all queries. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -117,8 +124,8 @@ export class QueryThread implements QueryClient {
   }
 
   /**
-   * Replaces a thread that is stuck, or has ended, while it decoded a response to this query. If
-   * there is no such query, the next thread would end as well.
+   * Replaces a thread that is stuck or has ended while it decoded a response to the query
+   * `culprit`. If there is no such query, a new thread would end as well.
    */
   #replace(culprit = 0): void {
     if (culprit === 0) return void this.stop();

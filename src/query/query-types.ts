@@ -1,10 +1,10 @@
-// The games that can be queried, by their protocols.
+// The games that can be queried, and their protocols.
 
 import { type Game, games } from 'gamedig';
 
 /**
- * The library's protocols that query only the given host, need no account there, and aren't kept
- * busy by short responses.
+ * The library's protocols that query only the given host, need no account, and can't be kept busy
+ * by short responses.
  */
 export const LIBRARY_PROTOCOLS = (
   'armagetron ase assettocorsa buildandshoot cs2d dayz doom3 eco eldewrito ffow fivem gamespy1 gamespy2 gamespy3 goldsrc gtasao ' +
@@ -12,11 +12,11 @@ export const LIBRARY_PROTOCOLS = (
   'starsiege teamspeak2 teamspeak3 toxikk tribes1 unreal2 ut3 valve vcmp ventrilo'
 ).split(' ');
 
-/** The exporter's own protocols, by the names that the library has for them. */
+/** The exporter's own protocols, with the library's names for them. */
 const OWN_PROTOCOLS = ['minecraftvanilla', 'minecraftbedrock', 'quake3', 'warsow', 'xonotic'];
 const SPOKEN = new Set([...LIBRARY_PROTOCOLS, ...OWN_PROTOCOLS]);
 
-/** Types whose protocol has another name, or several that may respond, the most likely first. */
+/** Types whose protocol has another name, or that may use several, most likely first. */
 const SEVERAL: Readonly<Record<string, readonly string[]>> = {
   hytale: ['hytale', 'valve'],
   mbe: ['minecraftbedrock', 'gamespy3'],
@@ -24,16 +24,16 @@ const SEVERAL: Readonly<Record<string, readonly string[]>> = {
   teeworlds: ['teeworlds7', 'teeworlds6'],
 };
 
-/** Games in addition to the library's. */
+/** Games that the library doesn't have. */
 export const OWN_GAMES: Readonly<Record<string, Game>> = {
   a2s: { name: "any game with Valve's protocol (A2S)", options: { protocol: 'valve' } },
   teeworlds: { name: 'Teeworlds, DDNet', options: { protocol: 'teeworlds', port: 8303 } },
 };
 
 /**
- * Every type that can be queried: the library's games with one of these protocols, and the
- * exporter's own types. Each has the port that players connect to by default, the query port for
- * that one, and what is otherwise added to the players' port.
+ * All query types: the library's games with one of these protocols, and the exporter's own types.
+ * Each has its default players' port, the query port for that one, and the difference between the
+ * two for other ports.
  */
 export const TYPES = new Map(
   Object.entries({ ...games, ...OWN_GAMES })

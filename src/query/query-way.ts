@@ -8,18 +8,18 @@ import { PROTOCOLS } from './protocols.ts';
 import { type Answer, QueryError, type Way } from './query-model.ts';
 import type { ResponseReaderOptions } from './response-reader.ts';
 
-/** Resolves when its protocol ends; rejects when the network fails or the signal aborts. */
+/** Resolves when the protocol ends. Rejects when the network fails or the signal aborts. */
 export function queryWay(way: Way, options: ResponseReaderOptions, signal: AbortSignal): Promise<Answer> {
   return inScope(signal, async (scope) => {
     const network = new Network(way, scope, options);
     try {
       const counts = await Promise.race([network.failure, PROTOCOLS.get(way.protocol)?.(network, way)]);
       const players = countPlayers(counts ?? {});
-      // A last response that took too much CPU time is detected a turn later.
+      // A last response that took too much CPU time is detected one turn later.
       await Promise.race([network.failure, turn()]);
       return { ...players, way };
     } catch (error) {
-      // An error of the library may contain what the server sent.
+      // An error of the library may contain text from the server.
       const { message, failure } = error instanceof QueryError ? error : new QueryError();
       throw new QueryError(`${network.place()}: ${message}`, failure);
     } finally {

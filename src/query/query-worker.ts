@@ -1,4 +1,4 @@
-// The program of the thread that queries games.
+// The thread program that queries games.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { SystemClock } from '../domain/time.ts';
@@ -7,7 +7,10 @@ import type { Message } from './query-thread.ts';
 import { queryWay } from './query-way.ts';
 import { answerTo } from './race-of-ways.ts';
 
-/** The program of the thread, which receives where to note whose response it decodes. */
+/**
+ * Handles the messages to the thread. `decoded` is the shared memory with the query whose response
+ * is being decoded.
+ */
 function serve(port: NonNullable<typeof parentPort>, decoded: Float64Array): void {
   const clock = new SystemClock();
   const running = new Map<number, AbortController>();

@@ -1,4 +1,4 @@
-// Queries a server in several ways at once, of which the first response counts.
+// Queries a server in several ways at once; the first response wins.
 
 import type { Problem } from '../domain/problems.ts';
 import type { Clock } from '../domain/time.ts';
@@ -12,10 +12,10 @@ import {
   type Way,
 } from './query-model.ts';
 
-/** Queries a server in one way; rejects with a QueryError. */
+/** Queries a server in one way. Rejects with a QueryError. */
 type QueryWay = (way: Way, signal: AbortSignal) => Promise<Answer>;
 
-/** Queries a server; never rejects, and ends in time. */
+/** Queries a server. Never rejects, and ends in time. */
 export function answerTo(
   question: Question,
   clock: Clock,

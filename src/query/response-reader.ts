@@ -1,5 +1,4 @@
-// What a server sends in response to a query: limited in size, and decoded within a limit on CPU
-// time.
+// Reads a server's response to a query, within limits on size and CPU time.
 
 import type { Socket as UdpSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
@@ -8,24 +7,24 @@ import { stopwatch, TOO_MUCH } from './cpu-stopwatch.ts';
 import { QueryError } from './query-model.ts';
 
 /**
- * After this time without a datagram, the request is sent again, because datagrams get lost, or an
+ * After this time without a datagram, the request is repeated, because datagrams get lost; an
  * optional response counts as omitted.
  */
 const SILENCE_MS = 800;
 
 /**
- * The most bytes that are read in one way. The longest status of Minecraft has 32,767 characters of
- * up to three bytes.
+ * The maximum number of bytes read in one way. The longest Minecraft status has 32,767 characters
+ * of up to three bytes.
  */
 const MAX_BYTES = 128 * 1024;
 
 /**
- * The bytes that each datagram and each piece of a stream count in addition to their own. The
- * system buffers about 250 datagrams.
+ * Bytes that each datagram, and each piece of a stream, count in addition to its length. The system
+ * buffers about 250 datagrams.
  */
 const [DATAGRAM_COST, PIECE_COST] = [1_024, 128];
 
-/** A response that takes more CPU time to decode than this is rejected. */
+/** The maximum CPU time for decoding a response. */
 const MAX_DECODE_MS = 50;
 
 const INCOMPLETE = 'the connection was closed without a complete response';
@@ -33,13 +32,13 @@ const INCOMPLETE = 'the connection was closed without a complete response';
 /** The dependencies of queries in one way. */
 export interface ResponseReaderOptions {
   readonly clock: Clock;
-  /** Is told when the decoding of a response begins, and when it ends. */
+  /** Called when the decoding of a response begins and ends. */
   readonly decoding: (isBusy: boolean) => void;
 }
 
 /** Everything received in one query, until its scope aborts. */
 export class ResponseReader {
-  /** Rejects at the end, with why the query fails. */
+  /** Rejects when the query fails, with the reason. */
   readonly failure: Promise<never>;
   readonly #scope: AbortController;
   readonly #options: ResponseReaderOptions;
@@ -48,7 +47,9 @@ export class ResponseReader {
   #isUnderstood = false;
   #received = 0;
   #cancelSilence: Cancel = () => {};
-  /** Takes what is received next; undefined stands for silence, or the end of a connection. */
+  /**
+   * Handles what is received next. Undefined stands for silence, or for the end of a connection.
+   */
   #decoder: (bytes: Buffer | undefined) => void = () => {};
 
   constructor(scope: AbortController, options: ResponseReaderOptions) {
@@ -77,7 +78,7 @@ export class ResponseReader {
     });
   }
 
-  /** Counts what a connection receives, and whether it was established. */
+  /** Counts the bytes from a connection, and notes whether it was established. */
   followConnection(connection: Socket): void {
     connection.once('connect', () => {
       this.#isConnected = true;
@@ -89,7 +90,7 @@ export class ResponseReader {
     this.#scope.abort(new QueryError(message, failure));
   }
 
-  /** The connection or the datagram socket reported an error. */
+  /** Handles an error of the connection or the datagram socket. */
   broken({ code = 'closed' }: NodeJS.ErrnoException): void {
     if (this.#received > 0) this.fail(INCOMPLETE);
     else if (code === 'ECONNREFUSED') this.fail('nothing listens on the port', 'query_refused');
@@ -97,8 +98,8 @@ export class ResponseReader {
   }
 
   /**
-   * Decodes in a turn of its own, which includes what the protocol does with the result, so that
-   * the time that it takes is known.
+   * Decodes in a separate turn, which includes what the protocol does with the result, so that its
+   * duration is known.
    */
   decode(bytes: Buffer | undefined): void {
     let busyMs = stopwatch();
@@ -113,7 +114,7 @@ export class ResponseReader {
     });
   }
 
-  /** Resolves with what `decode` returns for what is received, once that isn't undefined. */
+  /** Resolves with the result of `decode` for the received bytes, once that isn't undefined. */
   until<Result>(decode: (bytes: Buffer | undefined) => Result | undefined): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.#decoder = (bytes) => {
@@ -130,7 +131,7 @@ export class ResponseReader {
     });
   }
 
-  /** Passes undefined to the decoder unless a datagram arrives in time. */
+  /** Passes undefined to the decoder if no datagram arrives in time. */
   awaitDatagram(): void {
     this.#cancelSilence();
     this.#cancelSilence = this.#options.clock.schedule(SILENCE_MS, () => this.decode(undefined));

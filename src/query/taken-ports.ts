@@ -1,10 +1,10 @@
-// Which ports belong to other servers, according to the server lists.
+// Finds ports that belong to other servers, according to the server lists.
 
 import { isIP } from 'node:net';
 import { parseEndpoint } from '../addresses/hosts.ts';
 import type { ServerTarget } from '../domain/server.ts';
 
-/** What a panel's server list contains about the addresses of one of its servers. */
+/** The facts about a server's addresses in a panel's server list. */
 export interface ListedAddress {
   readonly uuid: string;
   readonly node?: string | undefined;
@@ -15,19 +15,20 @@ export interface ListedAddress {
 
 type ServerAtAddress = Pick<ServerTarget, 'panel' | 'uuid' | 'node' | 'address' | 'allocation'>;
 
-/** Stands for the owner's UUID if several servers have the port. */
+/** Stands for the UUID of the owner if several servers have the port. */
 const SEVERAL = 'several';
 
 /** Does this port at the server's address belong to another server? */
 type IsTaken = (server: ServerAtAddress, port: number) => boolean;
 
 /**
- * Makes the check whether a port belongs to another server according to a panel's server list; the
- * server itself may be of another panel. Servers of a node have the same address unless both are
- * listed with IP addresses: a name may resolve to any of the node's.
+ * Creates a check, from a panel's server list, of whether a port belongs to another server. The
+ * server may be another panel's. Two servers of a node have the same address unless both are listed
+ * with IP addresses, because a name may resolve to any of the node's.
  */
 export function makeIsTaken(panel: string, servers: Iterable<ListedAddress>): IsTaken {
-  // The owner by place and port: a lookup takes no longer if many servers have the port.
+  // The owners by place and port, so that a lookup takes the same time however many servers have
+  // the port.
   const ownersAt = new Map<string, string>();
   for (const server of servers) {
     const { uuid, node, otherPorts = [] } = server;
@@ -51,7 +52,7 @@ function serverEndpoint({ address, allocation = address }: Pick<ServerAtAddress,
   return { host, port };
 }
 
-/** The same check by the latest server list, which is a new array when it changes. */
+/** The same check with the latest server list, which is a new array after each change. */
 export function makeIsTakenNow(panel: string, listed: () => readonly ListedAddress[]): IsTaken {
   let servers: readonly ListedAddress[] = [];
   let isTaken = makeIsTaken(panel, servers);

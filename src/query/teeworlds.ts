@@ -5,25 +5,25 @@ import type { AskProtocol } from './protocols.ts';
 import { QueryError } from './query-model.ts';
 
 /**
- * Teeworlds, which gamedig doesn't support. The layouts are from Teeworlds' own sources
- * (network.cpp, server.cpp) and from libtw2's notes on both protocols. Clients are counted, because
- * spectators take seats too.
+ * Teeworlds, which gamedig doesn't support. The formats are from Teeworlds' sources (network.cpp,
+ * server.cpp) and libtw2's notes on both protocols. Clients are counted, because spectators occupy
+ * seats, too.
  */
 
 const GET_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('gie3')]);
 const INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('inf3')]);
 
-/** Precedes a datagram that belongs to no connection, up to version 0.6. */
+/** The prefix of a datagram without a connection, up to version 0.6. */
 const HEADER_6 = Buffer.alloc(6, 0xff);
 
 /**
- * Precedes requests for DDNet's longer response, which other servers ignore. The usual one counts
- * at most 16 clients.
+ * The prefix of requests for DDNet's longer response, which other servers ignore. The usual
+ * response counts at most 16 clients.
  */
 const EXTENDED_HEADER_6 = Buffer.from('xe\0\0\0\0');
 const EXTENDED_INFO = Buffer.from([0xff, 0xff, 0xff, 0xff, ...Buffer.from('iext')]);
 
-/** For servers of version 0.6 and DDNet; numbers are decimal texts. */
+/** For servers of version 0.6 and DDNet, which send numbers as decimal text. */
 export const queryTeeworlds6: AskProtocol = async (network) => {
   const [token = 0] = randomBytes(1);
   const request = [GET_INFO, Buffer.from([token])];
@@ -33,7 +33,7 @@ export const queryTeeworlds6: AskProtocol = async (network) => {
     return answer.indexOf(INFO) === 0 || answer.indexOf(EXTENDED_INFO) === 0 ? answer : undefined;
   });
   // Token, version, name, map, in the longer response its checksum and size, game type, flags,
-  // players and their limit, then clients and theirs.
+  // players and their limit, then clients and their limit.
   const texts = info.subarray(INFO.length).toString('latin1').split('\0');
   if (Number(texts[0]) !== token) throw new QueryError();
   const at = info.indexOf(EXTENDED_INFO) === 0 ? 10 : 8;
@@ -47,14 +47,10 @@ const NO_TOKEN = Buffer.alloc(4, 0xff);
 const HEADER_BYTES_7 = 7;
 const CONNECTIONLESS_HEADER_BYTES_7 = 9;
 
-/**
- * The length of token requests, so that they are no shorter than the response that they trigger.
- */
+/** The length of token requests, which may not be shorter than their response. */
 const TOKEN_REQUEST_BYTES = 512;
 
-/**
- * For servers of version 0.7, which respond only to clients that have fetched a token from them.
- */
+/** For servers of version 0.7, which respond only to clients with a token from them. */
 export const queryTeeworlds7: AskProtocol = async (network) => {
   const ours = randomBytes(4);
   const tokenRequest = Buffer.concat(
@@ -77,15 +73,12 @@ export const queryTeeworlds7: AskProtocol = async (network) => {
   // The exporter's token, then version, name, host name, map and game type.
   let at = 1;
   for (let text = 0; text < 5; text += 1) at = bytes.indexOf(0, at) + 1 || bytes.length;
-  // Flags, skill level, players and their limit, then clients and theirs.
+  // Flags, skill level, players and their limit, then clients and their limit.
   const [, , , , players, maxPlayers] = numbersIn(bytes.subarray(at));
   return { players, maxPlayers };
 };
 
-/**
- * The numbers of version 0.7: six bits, then seven in each following byte; the first byte contains
- * the sign.
- */
+/** Numbers of version 0.7: six bits and the sign in the first byte, then seven bits per byte. */
 function numbersIn(bytes: Buffer): readonly number[] {
   const numbers: number[] = [];
   let [value, weight, isNegative] = [0, 1, false];

@@ -1,4 +1,4 @@
-// The condition of a server, as a table whose first row that applies decides.
+// Decides the condition of a server with a table, in which the first applicable row wins.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
@@ -10,23 +10,23 @@ import type { PollState } from './poll.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The evidence for one server's condition, with the conclusions from it. */
+/** The evidence about one server's condition, and what follows from it. */
 interface Evidence {
   readonly state: SessionState;
   readonly seen: Surroundings;
   readonly result: PollState['result'];
   /** Whether the server should be polled now. */
   readonly polling: boolean;
-  /** The last refusal of the socket, also while it is tested again. */
+  /** The last refusal of the socket, even while it is retried. */
   readonly refused: LastingRefusal | undefined;
   readonly socketProblem: Problem | undefined;
   readonly pollProblem: Problem | undefined;
 }
 
-/** A row applies if it returns a status. */
+/** A row that applies if it returns a status. */
 type StatusRow = (now: Evidence) => CollectionStatus | undefined;
 
-/** The conditions of a server: the first row that applies is its condition. */
+/** The conditions of a server, in order of precedence. */
 export const STATUS_ROWS = {
   stopped: ({ seen }) => (seen.isRunning ? undefined : { condition: 'stopped' }),
   'blocked in the list, but its socket streams': ({ seen: { target }, state }) => {
@@ -52,8 +52,8 @@ export const STATUS_ROWS = {
     const isSame = lastingRefusal(result.problem)?.reason === refused.reason;
     return blockedBy(isSame ? socketProblem : result.problem);
   },
-  // Until the resources endpoint has refused as well, a server isn't blocked. The socket's problem
-  // is shown even if a poll fails, because it lasts and is more specific.
+  // A server isn't blocked until the resources endpoint has refused as well. Until then, the
+  // socket's problem is shown even if a poll fails, because it lasts and is more specific.
   'console refused': ({ refused, seen: { target }, socketProblem }) =>
     refused !== undefined && (refused.reason === undefined || (refused.pollable && target.mode === 'auto'))
       ? withProblem('failing', socketProblem)
@@ -65,8 +65,8 @@ export const STATUS_ROWS = {
       : undefined,
   'polls fail': ({ socketProblem, pollProblem }) =>
     pollProblem && withProblem('failing', moreExact(socketProblem, pollProblem)),
-  // A socket that was moved to another node soon after a failure reconnects without a problem of
-  // its own. A socket that is retried because its obstacle is gone hasn't failed again.
+  // A socket that moved to another node soon after a failure reconnects without a problem of its
+  // own. A socket that is retried because its obstacle is gone hasn't failed again.
   'socket fails': ({ state: { machine }, seen: { sockets }, socketProblem }) => {
     if (machine.name === 'idle' || socketProblem === undefined) return undefined;
     const isFailing = hasFailed(machine) || sockets.heldBy !== undefined;
@@ -81,7 +81,7 @@ export const STATUS_ROWS = {
 
 const ROWS: readonly StatusRow[] = Object.values(STATUS_ROWS);
 
-/** The condition of a server, and the problem behind it; pure. */
+/** The condition of a server, and its problem; pure. */
 export function collectionStatus(evidence: Evidence): CollectionStatus {
   for (const row of ROWS) {
     const status = row(evidence);
@@ -108,14 +108,11 @@ function listedAs(reason: BlockedReason): string {
   return `${reason} according to the panel's server list`;
 }
 
-/**
- * A closed socket, and a node that doesn't know the server, are less specific than what keeps the
- * socket from being opened again.
- */
+/** Causes that are less specific than what prevents the socket from being reopened. */
 const UNSPECIFIC: ReadonlySet<CauseCode> = new Set(['closed', 'server_not_on_node']);
 
 /**
- * The more specific problem: one of a server or node before one of the panel, or else the first.
+ * The more specific problem: one of a server or node before one of the panel, otherwise the first.
  */
 function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
   if (one === undefined || other === undefined) return one ?? other;
@@ -132,7 +129,7 @@ function withProblem(condition: Condition, problem: Problem | undefined): Collec
   return problem === undefined ? { condition } : { condition, problem };
 }
 
-/** The reason and the problem that is shown must belong together. */
+/** The blocked status for a problem, so that its reason and the shown problem belong together. */
 function blockedBy(problem: Problem | undefined): CollectionStatus {
   return { ...withProblem('blocked', problem), blocked: lastingRefusal(problem)?.reason };
 }
@@ -140,14 +137,14 @@ function blockedBy(problem: Problem | undefined): CollectionStatus {
 const UNKNOWN_PATH = 'daemon_unknown';
 
 /**
- * The problem of a server's console while another path of the server works: the panel knows the
+ * The problem of a server's console while another path of the server works. The panel knows the
  * server, so a 404 is about the path.
  */
 function besideWorkingPath(problem: Problem | undefined): Problem | undefined {
   return problem?.cause === 'not_found' ? { ...problem, cause: UNKNOWN_PATH } : problem;
 }
 
-/** The causes shown for servers that failed for this cause. */
+/** The causes that servers show after a failure with this cause. */
 export function shownCauses(cause: CauseCode): readonly CauseCode[] {
   return cause === 'not_found' ? [cause, UNKNOWN_PATH] : [cause];
 }

@@ -1,21 +1,21 @@
-// Paces the connects and calls of all panels, so that a storm of them leaves time in each turn of
-// the event loop for everything else.
+// Paces the connects and calls of all panels, so that even thousands of them leave time in each
+// turn of the event loop for other work.
 
 import type { Cancel } from '../domain/time.ts';
 import { WaitingLine } from './waiting-line.ts';
 
 /**
  * How long connects begin in one turn of the event loop, in milliseconds. The rest of a handshake
- * takes four times as long, in the turns in which the nodes respond.
+ * takes four times as long, spread over the turns in which the nodes respond.
  */
 export const TURN_MS = 3;
 
-/** The same while a scrape is rendered, which gets nearly all of the time. */
+/** The same during a scrape, which gets nearly all of the time. */
 export const SCRAPED_TURN_MS = 0.25;
 
-/** The event loop, as the pacer needs it. */
+/** The functions of the event loop that the pacer uses. */
 export interface EventLoop {
-  /** Monotonic milliseconds of the machine, whose work is measured. */
+  /** The machine's monotonic time in milliseconds, to measure work. */
   now(): number;
   /** Calls `run` once, in the next turn. */
   nextTurn(run: () => void): void;
@@ -25,7 +25,7 @@ export interface EventLoop {
   isRendering(): boolean;
 }
 
-/** The event loop of this process, but for its scrapes. */
+/** The event loop of this process, without its scrapes. */
 export const NODE_LOOP: Omit<EventLoop, 'isRendering'> = {
   now: () => performance.now(),
   nextTurn: (run) => void setImmediate(run),
@@ -42,18 +42,18 @@ export const atOnce: InTurn = (begin) => {
   return () => undefined;
 };
 
-/** The waiting connects or calls of one panel, in their order. */
+/** The waiting connects or calls of one panel, in order. */
 type Line = WaitingLine<{ readonly begin: () => void }>;
 
 /**
- * One for the whole process. Its lines take turns, so that a storm in one line delays the connects
- * and calls of another by at most one turn.
+ * The pacer of the process. Its lines take turns, so that thousands of connects in one line delay
+ * another line by at most one turn.
  */
 export class ConnectPacer {
   readonly #loop: EventLoop;
-  /** The lines that aren't empty, the next one first. */
+  /** The lines with entries, the next one first. */
   readonly #lines = new WaitingLine<Line>();
-  /** A turn is due or under way. */
+  /** Whether a turn is due or running. */
   #isTurnDue = false;
   #turnEndsAt = 0;
 
@@ -61,7 +61,7 @@ export class ConnectPacer {
     this.#loop = loop;
   }
 
-  /** Another line, for the connects or the calls of a panel, in the order of their arrival. */
+  /** Adds a line for the connects or the calls of a panel, in the order of their arrival. */
   line(): InTurn {
     const line: Line = new WaitingLine();
     return (begin) => {
@@ -84,7 +84,9 @@ export class ConnectPacer {
     this.#beginNext();
   };
 
-  /** At least one per turn: on a slow machine, even one may take longer than the turn's time. */
+  /**
+   * Begins at least one per turn: on a slow machine, even one may take longer than the turn's time.
+   */
   #beginNext(): void {
     try {
       this.#take()?.();
@@ -103,7 +105,7 @@ export class ConnectPacer {
     this.#awaitTurn();
   };
 
-  /** Removes the next connect or call; the lines take turns. */
+  /** Removes the next connect or call. The lines take turns. */
   #take(): (() => void) | undefined {
     for (let line = this.#lines.take(); line !== undefined; line = this.#lines.take()) {
       const waiter = line.take();

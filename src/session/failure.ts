@@ -7,15 +7,15 @@ import type { SocketCodec, UpgradeRefusal } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';
 import type { Failure } from './machine-model.ts';
 
-/** A socket that could not be opened: the HTTP response that came instead, or the error. */
+/** A socket that could not be opened: the HTTP response in its place, or the error. */
 export interface RefusedUpgrade {
   readonly response?: UpgradeRefusal | undefined;
   readonly error: Error;
 }
 
-/** How a socket is reached, and how its node's refusals are read. */
+/** How a socket is reached, and how refusals of its node are read. */
 export interface UpgradeWay extends Pick<SocketCodec, 'readUpgradeRefusal'> {
-  /** What was sent as `Origin`. */
+  /** The `Origin` that was sent. */
   readonly origin: string;
   readonly proxied: boolean;
 }
@@ -43,7 +43,7 @@ export function upgradeFailure({ response, error }: RefusedUpgrade, way: Upgrade
   const sent = cause === 'origin' ? `; Origin sent: ${origin}` : '';
   const why = meaning === undefined ? '' : `: ${meaning}`;
   const problem = { cause, detail: `the node rejected the socket upgrade (${status})${said}${why}${sent}` };
-  // A token is for one node, so an address that responds as something else may be outdated.
+  // A token is for one node, so an address with another kind of response may be outdated.
   const dropToken = status !== 400 && status !== 403 && status < 500;
   return { reason: 'upgrade_refused', problem, dropToken };
 }
@@ -58,7 +58,7 @@ export function closeFailure(
   return { reason: 'closed', problem: { cause: closeCause(code), detail } };
 }
 
-/** The failure behind a `jwt error`; `token` is the one that was sent. */
+/** The failure behind a `jwt error`. `token` is the one that was sent. */
 export function jwtFailure(
   text: string,
   { jwtErrorCause }: Pick<SocketCodec, 'jwtErrorCause'>,

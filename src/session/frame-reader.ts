@@ -1,4 +1,4 @@
-// Reads single-frame messages from a socket's bytes; ws reads pings, pongs, fragments and closes.
+// Reads single-frame messages from a socket's bytes. ws handles pings, pongs, fragments and closes.
 
 import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
@@ -14,14 +14,14 @@ import { UnfinishedBytes } from './unfinished-bytes.ts';
 const EMPTY = Buffer.alloc(0);
 
 /**
- * All sockets read into this buffer, one after the other; code that keeps a part of a frame copies
- * it.
+ * The read buffer of all sockets, which read one after the other. Code that keeps a part of a frame
+ * copies it.
  */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * The first bytes of frames (RFC 6455, section 5.2): whole messages and their first fragments, a
- * ping and a pong.
+ * The first bytes of frames (RFC 6455, section 5.2): whole messages, their first fragments, pings
+ * and pongs.
  */
 const TEXT = 0x81;
 const BINARY = 0x82;
@@ -30,75 +30,82 @@ const BINARY_BEGINS = 0x02;
 const PING = 0x89;
 const PONG = 0x8a;
 
-/** The bit of a message's last frame. */
+/** The bit for the last frame of a message. */
 const FINAL = 0x80;
 
 /**
- * The greatest length that a frame's second byte can hold; longer ones have it in the next two or
- * eight bytes.
+ * The greatest length in a frame's second byte. Longer frames have it in the next two or eight
+ * bytes.
  */
 const MAX_SHORT = 125;
 const LENGTH_IN_2_BYTES = 126;
 const LENGTH_IN_8_BYTES = 127;
 
 /**
- * While its server prints, a socket is read this often, in milliseconds, at the same moments as all
- * others: reading a console line takes longer than handling it. States are delayed by as much.
+ * The interval at which a socket is read while its server prints, in milliseconds, at the same
+ * moments for all sockets. Reading a console line takes longer than handling it. States are delayed
+ * by up to this time.
  */
 const READ_EVERY_MS = 250;
 
-/** More bytes between two such moments are read as they come, so that a flood isn't held up. */
+/**
+ * If more bytes arrive between two such moments, they are read at once, so that a flood isn't held
+ * up.
+ */
 const MAX_WAITING_BYTES = 16 * 1024;
 
-/** A longer message is skipped without being kept: it contains nothing that the exporter needs. */
+/**
+ * A longer message is skipped and not kept, because it contains nothing that the exporter needs.
+ */
 export const MAX_MESSAGE_BYTES = 128 * 1024;
 
-/** A frame that is even longer is an attack or a fault, and ends the socket. */
+/** A longer frame is an attack or a fault, and ends the socket. */
 export const MAX_FRAME_BYTES = MIB;
 
 /**
- * Any frame may arrive in pieces: up to this length, they don't count toward the panel's budget.
+ * Any frame may arrive in pieces. Up to this length, they don't count toward the panel's budget.
  */
 const OWN_BYTES = 4 * 1024;
 
 interface FrameReceiver {
   /**
-   * Receives a frame's content, which these bytes contain and which is valid only during the call:
-   * the next read overwrites it. Returns whether what follows may wait a moment.
+   * Receives a frame's content in these bytes, which are valid only during the call, because the
+   * next read overwrites them. Returns whether the bytes that follow may wait a moment.
    */
   message(bytes: Buffer, isBinary: boolean, from: number, to: number): boolean;
   /** A message was skipped because it is too long. */
   oversize(): void;
 }
 
-/** How a frame is handled. */
+/** The kinds of frames, which are handled differently. */
 type Kind = 'message' | 'control' | 'fragment' | 'too long' | 'for ws';
 
 /**
- * Delivers whole messages straight from the bytes that were read, for less than ws takes for a
- * short one (bench/RESULTS.md). ws keeps the handshake, gets pings, pongs and fragments as whole
- * frames, and has the connection to itself after any other, such as a close.
+ * Delivers whole messages directly from the bytes read, in less time than ws needs for a short
+ * message (bench/RESULTS.md). ws handles the handshake, gets pings, pongs and fragments as whole
+ * frames, and takes over the connection after any other frame, such as a close.
  */
 export class FrameReader {
   readonly #clock: Clock;
   readonly #budget: UnfinishedBytes;
   #receiver: FrameReceiver | undefined;
   #socket: Duplex | undefined;
-  /** All bytes are for ws: during the handshake, and after a frame that only ws handles. */
+  /** Whether all bytes are for ws: during the handshake, and after a frame that only ws handles. */
   #isForWs = true;
-  /** How many of the next bytes belong to a frame that is skipped. */
+  /** The number of following bytes that belong to a skipped frame. */
   #toSkip = 0;
-  /** The beginning of a frame whose length isn't known yet. */
+  /** The beginning of a frame with a length that isn't known yet. */
   #beginning: Buffer | undefined;
   /**
-   * An unfinished frame, how many bytes of it have arrived, and how many it has; none if that is 0.
+   * An unfinished frame, the number of its bytes that have arrived, and its size (0 if there is
+   * none).
    */
   #unfinished = EMPTY;
   #size = 0;
   #length = 0;
-  /** ws has fragments of an unfinished message. */
+  /** Whether ws has fragments of an unfinished message. */
   #isFragmented = false;
-  /** How much of the budget the unfinished frame uses, and the fragments that ws has. */
+  /** The part of the budget for the unfinished frame, and for the fragments in ws. */
   #usedByFrame = 0;
   #usedByFragments = 0;
   /**
@@ -107,17 +114,17 @@ export class FrameReader {
    */
   #bytesSincePrint: number | undefined;
 
-  /** `budget` is what the unfinished messages of the panel's sockets may occupy. */
+  /** `budget` limits the unfinished messages on all of the panel's sockets. */
   constructor(receiver: FrameReceiver, clock: Clock, budget = new UnfinishedBytes()) {
     this.#receiver = receiver;
     this.#clock = clock;
     this.#budget = budget;
   }
 
-  /** Connects as ws would: its option `createConnection`. */
+  /** Connects in the same way as ws; it is ws's option `createConnection`. */
   connect(options: ClientRequestArgs, isSecure: boolean): Socket {
     const callback = (size: number, buffer: Uint8Array) => this.#read(buffer as Buffer, size);
-    // The path is that of the request; a socket would take it for its own.
+    // The path belongs to the request; a socket would use it as its own.
     const own = { ...options, path: undefined, onread: { buffer: READ_BUFFER, callback } };
     const host = options.host ?? '';
     const to = { servername: isIP(host) === 0 ? host : '', ...own } as ConnectionOptions & { port: number };
@@ -126,17 +133,14 @@ export class FrameReader {
     return socket;
   }
 
-  /**
-   * Reads a connection that is open or opening, such as one through a proxy; returns what ws gets
-   * in its place.
-   */
+  /** Reads an existing connection, such as one through a proxy. Returns the stream for ws. */
   through(tunnel: Duplex): Duplex {
     this.#socket = new TunneledSocket(tunnel, (bytes) => this.#read(bytes, bytes.length));
     return this.#socket;
   }
 
   /**
-   * The handshake is over: frames that came with its end are read now, and the connection ends in
+   * Ends the handshake. Frames that came with its end are read now, and the connection will end in
    * its turn.
    */
   opened(inTurn = atOnce): void {
@@ -146,7 +150,7 @@ export class FrameReader {
     this.#read(early, early.length);
   }
 
-  /** The receiver gets no further frame, and nothing more of a long one is kept. */
+  /** Stops delivering frames, and drops what is kept of a long one. */
   stop(): void {
     this.#receiver = undefined;
     if (this.#usedByFrame > 0) this.#skipRest();
@@ -154,7 +158,7 @@ export class FrameReader {
     this.#usedByFragments = 0;
   }
 
-  /** Reads the bytes at the beginning of the buffer; returns whether to read on. */
+  /** Reads the first `size` bytes of the buffer. Returns whether to read on. */
   #read(buffer: Buffer, size: number): boolean {
     const beginning = this.#beginning;
     const bytes = beginning === undefined ? buffer : Buffer.concat([beginning, buffer.subarray(0, size)]);
@@ -195,13 +199,13 @@ export class FrameReader {
       if (this.#isFragmented || length > MAX_FRAME_BYTES) return 'for ws';
       return length > MAX_MESSAGE_BYTES ? 'too long' : 'message';
     }
-    // ws rejects these with a longer form of the length, even of a short one.
+    // ws rejects these with a longer form of the length, even if they are short.
     if (first === PING || first === PONG) return (bytes[at + 1] ?? 0) <= MAX_SHORT ? 'control' : 'for ws';
     const isNext = isFragment(first) && isContinuation(first) === this.#isFragmented;
     return isNext && length <= MAX_MESSAGE_BYTES ? 'fragment' : 'for ws';
   }
 
-  /** Takes a whole frame; returns whether what follows may wait. */
+  /** Handles a whole frame. Returns whether the bytes that follow may wait. */
   #take(kind: Kind, bytes: Buffer, at: number, next: number): boolean {
     if (kind === 'message') {
       const content = at + headerLength(bytes, at);
@@ -219,11 +223,12 @@ export class FrameReader {
     return this.#take(this.#classify(frame, 0, length - headerLength(frame, 0)), frame, 0, length);
   }
 
-  /** Adds what has arrived of the unfinished frame; returns the offset of what follows. */
+  /** Adds the received part of the unfinished frame. Returns the offset after it. */
   #add(bytes: Buffer, at: number, end: number): number {
     const added = Math.min(this.#length - this.#size, end - at);
     if (!this.#makeRoom(this.#size + added)) {
-      // A message can be skipped. Without one of its fragments, a fragmented one would have a hole.
+      // A whole message can be skipped, but without one of its fragments, a message would have a
+      // hole.
       if (this.#size > 0 && isFragment(this.#unfinished[0] ?? 0)) this.#socket?.destroy();
       this.#skipRest();
       return at;
@@ -234,14 +239,14 @@ export class FrameReader {
   }
 
   /**
-   * Makes room for `size` bytes of the unfinished frame, if the budget allows; never for much more
-   * than has arrived.
+   * Makes room for `size` bytes of the unfinished frame if the budget allows it, but never for many
+   * more than have arrived.
    */
   #makeRoom(size: number): boolean {
     if (size <= this.#unfinished.length) return true;
     const room = Math.min(this.#length, Math.max(size, 2 * this.#unfinished.length));
     const used = room > OWN_BYTES ? room : 0;
-    // After a stop, the bytes would never be given back.
+    // After a stop, the bytes would never be returned.
     if (this.#receiver === undefined || !this.#budget.take(used - this.#usedByFrame)) return false;
     this.#usedByFrame = used;
     const larger = Buffer.allocUnsafe(room);
@@ -269,7 +274,7 @@ export class FrameReader {
     this.#receiver?.oversize();
   }
 
-  /** Skips the received part of a long frame; returns the offset of what follows. */
+  /** Skips the received part of a long frame. Returns the offset after it. */
   #skip(at: number, end: number): number {
     const skipped = Math.min(this.#toSkip, end - at);
     this.#toSkip -= skipped;
@@ -285,7 +290,7 @@ export class FrameReader {
     else this.#usedByFragments = used;
   }
 
-  /** The bytes are read; returns whether to read on, or at the next moment. */
+  /** Decides after a read whether to read on, or at the next moment. */
   #goesOn(size: number, mayWait: boolean): boolean {
     if (this.#bytesSincePrint === undefined) {
       if (!mayWait) return true;
@@ -305,7 +310,7 @@ export class FrameReader {
     if (this.#socket?.isPaused() === false) this.#socket.resume();
   }
 
-  /** Passes these bytes to ws; returns the offset of what follows. */
+  /** Passes these bytes to ws. Returns the offset after them. */
   #pass(bytes: Buffer, at: number, end: number): number {
     this.#socket?.push(Buffer.from(bytes.subarray(at, end)));
     return end;
@@ -328,7 +333,7 @@ function isContinuation(first: number): boolean {
   return (first & ~FINAL) === 0;
 }
 
-/** Is a frame with this first byte a part of a message? */
+/** Is a frame with this first byte a fragment of a message? */
 function isFragment(first: number): boolean {
   return isContinuation(first) || first === TEXT_BEGINS || first === BINARY_BEGINS;
 }
@@ -339,7 +344,9 @@ function headerLength(bytes: Buffer, at: number): number {
   return short === LENGTH_IN_2_BYTES ? 4 : 2;
 }
 
-/** Infinite if the frame is masked, which a server's may not be. */
+/**
+ * The length of a frame's content; infinite if the frame is masked, which a server's must not be.
+ */
 function contentLength(bytes: Buffer, at: number): number {
   const short = bytes[at + 1] ?? 0;
   if (short <= MAX_SHORT) return short;

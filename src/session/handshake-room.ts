@@ -1,19 +1,19 @@
-// Opens a panel's console sockets in turn, only as many of each daemon at once as it accepts.
+// Opens a panel's console sockets in turn, at most as many at once on each daemon as it accepts.
 
 import type { Cancel } from '../domain/time.ts';
 import type { InTurn } from './connect-pacer.ts';
 import { WaitingLine } from './waiting-line.ts';
 
-/** The exporter's share of what the daemon allows: browsers at the same address need the rest. */
+/** The exporter's share of the daemon's limit. Browsers at the same address need the rest. */
 const SHARE = 0.75;
 
 /** The sockets of one daemon. */
 interface Daemon {
-  /** Sockets for which the daemon has no room yet. */
+  /** Sockets that wait for room on the daemon. */
   readonly waiting: WaitingLine<Entry>;
-  /** Sockets that open when the daemon's turn comes. */
+  /** Sockets that open at the daemon's next turns. */
   readonly ready: WaitingLine<Entry>;
-  /** Sockets that have a place and whose tokens haven't been accepted yet. */
+  /** The number of open sockets without an accepted token. */
   taken: number;
 }
 
@@ -22,16 +22,17 @@ interface Entry {
   state: 'waiting' | 'ready' | 'begun' | 'over';
 }
 
-/** The console sockets of a panel that have no accepted token yet, by daemon. */
+/** The console sockets of a panel without an accepted token, by daemon. */
 export class HandshakeRoom {
   readonly #allowed: () => number | undefined;
   readonly #inTurn: InTurn;
   readonly #daemons = new Map<string, Daemon>();
-  /** Daemons with sockets that are ready, the next one first. */
+  /** Daemons with ready sockets, the next one first. */
   readonly #ready = new WaitingLine<Daemon>();
 
   /**
-   * `allowed` is how many such sockets a daemon accepts from one address; undefined for any number.
+   * `allowed` returns how many such sockets a daemon accepts from one address; undefined if
+   * unlimited.
    */
   constructor(allowed: () => number | undefined, inTurn: InTurn) {
     this.#allowed = allowed;
@@ -40,7 +41,8 @@ export class HandshakeRoom {
 
   /**
    * Calls `begin` in the panel's turn, once the daemon at this address has room for a socket. The
-   * result frees the place: call it once the token was accepted, or if no socket is needed.
+   * result frees the place, and must be called once the token was accepted, or if no socket is
+   * needed.
    */
   enter(url: string, begin: () => void): Cancel {
     const { host } = new URL(url);
@@ -82,8 +84,8 @@ export class HandshakeRoom {
   }
 
   /**
-   * Opens the first socket of the daemon whose turn it is. The daemons take turns so that the first
-   * response of each, such as a refused token, is known before its other sockets open.
+   * Opens the first socket of the next daemon. The daemons take turns, so that each daemon's first
+   * response, such as a rejected token, is known before its other sockets open.
    */
   readonly #beginNext = (): void => {
     const next = this.#takeReady();

@@ -14,7 +14,7 @@ import {
   unansweredIn,
 } from './machine-model.ts';
 
-/** An action for the session to carry out. */
+/** An action that the session carries out. */
 export type MachineEffect =
   | { readonly type: 'fetchToken' }
   | { readonly type: 'abortFetch' }
@@ -24,15 +24,12 @@ export type MachineEffect =
   | { readonly type: 'countReconnect'; readonly reason: ReconnectReason }
   | { readonly type: 'reportOutdated'; readonly token: Token };
 
-/**
- * After this long without a `stats` frame, one is requested: an offline server sends none on its
- * own.
- */
+/** Stats are requested after this much silence, because an offline server sends none on its own. */
 export const SILENCE_MS = 15_000;
 
 /**
- * The timers of this state; the last `stats` arrived at `heardAt`. Pure, like everything in this
- * file.
+ * The timers of a state, where `heardAt` is the arrival of the last `stats`. Pure, like everything
+ * in this file.
  */
 export function listTimers(state: MachineState, heardAt: number): readonly Timer[] {
   const timers: Timer[] = [];
@@ -42,7 +39,7 @@ export function listTimers(state: MachineState, heardAt: number): readonly Timer
   return timers;
 }
 
-/** The effects of one state following another. */
+/** The effects of the change from one state to another. */
 export function listEffects(before: MachineState, after: MachineState): readonly MachineEffect[] {
   const effects: MachineEffect[] = [];
   const keepsSocket = hasSocket(before) && hasSocket(after) && after.epoch === before.epoch;
@@ -64,7 +61,7 @@ export function listEffects(before: MachineState, after: MachineState): readonly
 }
 
 /**
- * Why a socket, or the attempt to open it, ended; undefined if it goes on, or ended because it
+ * Why a socket, or the attempt to open it, ended; undefined if it continues, or ended because it
  * isn't needed.
  */
 function reconnectReason(before: MachineState, after: MachineState): ReconnectReason | undefined {
@@ -75,8 +72,8 @@ function reconnectReason(before: MachineState, after: MachineState): ReconnectRe
 }
 
 /**
- * The reason of a socket that ended because it has no valid token: only its stage matters, not
- * whether a new token was refused or is still requested.
+ * The reason for a socket that ended because it has no valid token. It depends only on the socket's
+ * stage, and not on whether a new token was refused or is still being requested.
  */
 function lossOfToken(before: MachineState): ReconnectReason | undefined {
   if (before.name === 'connecting') return undefined;

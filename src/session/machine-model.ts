@@ -6,7 +6,7 @@ import type { ReconnectReason } from '../domain/telemetry.ts';
 import { FAILURES_TO_RETRY } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 
-/** Credentials for one console socket; instants are monotonic milliseconds. */
+/** Credentials for one console socket. Instants are monotonic milliseconds. */
 export interface Token {
   readonly value: string;
   readonly socketUrl: string;
@@ -22,20 +22,20 @@ export interface Token {
 export interface Failure {
   readonly reason: ReconnectReason | 'no_token';
   readonly problem: Problem;
-  /** The token can no longer be used. */
+  /** Whether the token can no longer be used. */
   readonly dropToken?: boolean;
 }
 
 export interface AttemptState {
-  /** The number of the newest socket; events of older ones are ignored. */
+  /** The number of the newest socket. Events of older sockets are ignored. */
   readonly epoch: number;
-  /** Consecutive failed attempts. */
+  /** The number of consecutive failed attempts. */
   readonly failures: number;
-  /** The latest problem, kept until a socket streams again. */
+  /** The latest problem, until a socket streams again. */
   readonly problem?: Problem | undefined;
   /**
-   * When the attempt was woken because the reason for earlier failures is probably gone: it counts
-   * as a first attempt.
+   * When the attempt was woken because the reason for earlier failures is probably gone. It then
+   * counts as a first attempt.
    */
   readonly wokenAt?: number | undefined;
 }
@@ -44,22 +44,22 @@ interface WithToken extends AttemptState {
   readonly token: Token;
 }
 
-/** A connect, since this instant. */
+/** A connect that began at `connectsAt`. */
 interface Connecting extends WithToken {
   readonly connectsAt: number;
 }
 
-/** Waits for the node to respond to a connect, or to a token. */
+/** Waiting for the node's response to a connect or a token. */
 interface Handshake extends Connecting {
-  /** The token is of an earlier socket. */
+  /** Whether the token is from an earlier socket. */
   readonly reused: boolean;
   /** Infinite until the connect begins. */
   readonly dueAt: number;
 }
 
-/** A socket whose token was accepted. */
+/** A socket with an accepted token. */
 interface Accepted extends WithToken {
-  /** Requests for stats that have had no response, and when the last one was sent. */
+  /** The number of unanswered requests for stats, and when the last one was sent. */
   readonly unanswered: number;
   readonly askedAt: number;
 }
@@ -69,19 +69,21 @@ export interface Live extends Accepted {
   readonly since: number;
   /** When a token was last accepted on it. */
   readonly authenticatedAt: number;
-  /** When a new token is fetched, or the current one expires, or a new one has to be accepted. */
+  /** When a new token is requested, the current one expires, or a new one must be accepted. */
   readonly dueAt: number;
-  /** Consecutive failed renewals, and when the last one failed; absent if none failed. */
+  /**
+   * The number of consecutive failed renewals, and the time of the last; absent if there are none.
+   */
   readonly failedRenewals?: { readonly count: number; readonly at: number };
-  /** The node rejects the current token, and withholds events until it accepts another. */
+  /** Whether the node rejects the current token, and withholds events until it accepts another. */
   readonly isWithheld?: true;
-  /** The node rejected a renewed token once; another is fetched shortly. */
+  /** Whether the node rejected a renewed token once; another one is requested shortly. */
   readonly renewalRejected?: true;
 }
 
-/** Waits before it tries again. */
+/** Waiting before the next attempt. */
 interface Resting extends AttemptState {
-  /** When the last attempt failed, and why. */
+  /** When and why the last attempt failed. */
   readonly since: number;
   readonly reason: Failure['reason'];
   readonly dueAt: number;
@@ -89,20 +91,20 @@ interface Resting extends AttemptState {
   readonly token?: Token | undefined;
 }
 
-/** The state of a session; every state but `idle` belongs to a server that should be streamed. */
+/** The state of a session. Each state except `idle` belongs to a server that should be streamed. */
 export type MachineState =
   /** With the token of the last socket, if that can still be used. */
   | { readonly name: 'idle'; readonly epoch: number; readonly token?: Token | undefined }
-  /** `since`: when the attempt began, or was woken. */
+  /** `since` is when the attempt began or was woken. */
   | ({ readonly name: 'fetchingToken'; readonly since: number } & AttemptState)
   | ({ readonly name: 'connecting' } & Handshake)
   | ({ readonly name: 'authenticating' } & Handshake)
-  /** The token was accepted, and no stats have arrived yet. */
+  /** The token was accepted, but no stats have arrived yet. */
   | ({ readonly name: 'opening' } & Connecting & Accepted)
   | ({ readonly name: 'streaming' } & Live)
-  /** A new token is being fetched (`next` undefined) or waits to be accepted. */
+  /** A new token is being requested (`next` is undefined) or waits to be accepted. */
   | ({ readonly name: 'renewing'; readonly next: Token | undefined } & Live)
-  /** `blocked` after a problem that lasts. */
+  /** `blocked` after a lasting problem. */
   | ({ readonly name: 'backingOff' | 'blocked' } & Resting);
 
 /** When a state ends by itself, or no `stats` have arrived for too long. */
@@ -113,25 +115,26 @@ export interface Timer {
 }
 
 /**
- * A node may send endless errors that mean nothing in the current state, so their texts are read
- * only if they matter.
+ * Creates a failure on demand, because a node may send endless errors that are irrelevant in the
+ * current state.
  */
 type LazyFailure = () => Failure;
 
-/** What can happen to a session. Events of a socket carry its epoch. */
+/** The events of a session. Those of a socket contain its epoch. */
 export type MachineEvent =
   | { readonly type: 'stop' }
   /**
-   * The reason why this server could not connect, or renew its token, is probably gone: try now.
+   * The reason why this server could not connect or renew its token is probably gone, so it tries
+   * now.
    */
   | { readonly type: 'wake' }
-  /** Begin, or try again, with a new token if `isFresh`. */
+  /** Begins, or tries again, with a new token if `isFresh`. */
   | { readonly type: 'try'; readonly isFresh: boolean }
   | { readonly type: 'tokenFetched'; readonly token: Token }
   | { readonly type: 'tokenFailed'; readonly failure: Failure }
   /**
-   * `begins` is the connect itself, once its turn has come. `closed` is also a connect that failed,
-   * `tokenEnding` a `token expiring` or `token expired`.
+   * `begins` is the connect itself, once its turn has come. `closed` includes failed connects, and
+   * `tokenEnding` is a `token expiring` or `token expired`.
    */
   | { readonly type: 'begins' | 'opened' | 'authenticated' | 'stats' | 'tokenEnding'; readonly epoch: number }
   | { readonly type: 'closed'; readonly epoch: number; readonly failure: Failure }
@@ -139,7 +142,10 @@ export type MachineEvent =
       readonly type: 'jwtError';
       readonly epoch: number;
       readonly fixable: boolean;
-      /** It responds to one of the exporter's messages, which can only be the token sent last. */
+      /**
+       * Whether it responds to one of the exporter's messages, which can only be the token sent
+       * last.
+       */
       readonly answersToken?: boolean;
       readonly failure: LazyFailure;
     }
@@ -151,7 +157,7 @@ export type StateNamed<Name extends MachineState['name']> = MachineState & { rea
 
 export const INITIAL_STATE: MachineState = { name: 'idle', epoch: 0 };
 
-/** The token that the node is to accept. */
+/** The token that the node has yet to accept. */
 export function offeredToken(state: MachineState): Token | undefined {
   if (state.name === 'authenticating') return state.token;
   return state.name === 'renewing' ? state.next : undefined;
@@ -162,19 +168,19 @@ export function currentToken(state: MachineState): Token | undefined {
   return offeredToken(state) ?? ('token' in state ? state.token : undefined);
 }
 
-/** Requests for stats that have had no response. */
+/** The number of unanswered requests for stats. */
 export function unansweredIn(state: MachineState): number {
   return 'unanswered' in state ? state.unanswered : 0;
 }
 
-/** Is a token being fetched? */
+/** Is a token being requested? */
 export function isFetching(state: MachineState): state is StateNamed<'fetchingToken' | 'renewing'> {
   return state.name === 'fetchingToken' || (state.name === 'renewing' && state.next === undefined);
 }
 
 /**
- * Will the token under way probably be refused as well? Failures before a socket streamed prove
- * nothing about its renewals.
+ * Will the requested token probably be refused, too? Failures before a socket streamed say nothing
+ * about its renewals.
  */
 export function isTokenRetry(state: MachineState): boolean {
   if (!isFetching(state) || state.wokenAt !== undefined) return false;
@@ -182,7 +188,7 @@ export function isTokenRetry(state: MachineState): boolean {
   return !isLive(state) && state.failures >= FAILURES_TO_RETRY;
 }
 
-/** Did the last attempt fail, for a reason that isn't over as far as is known? */
+/** Did the last attempt fail for a reason that still exists, as far as is known? */
 export function hasFailed({ failures, wokenAt }: AttemptState): boolean {
   return failures > 0 && wokenAt === undefined;
 }
@@ -194,12 +200,12 @@ export function hasSocket(
   return isLive(state) || (isAttempt(state) && state.name !== 'fetchingToken');
 }
 
-/** Does the server wait before it tries again? */
+/** Is the server waiting before it tries again? */
 export function isResting(state: MachineState): state is StateNamed<'backingOff' | 'blocked'> {
   return state.name === 'backingOff' || state.name === 'blocked';
 }
 
-/** Is a token what the server needs next for a socket? */
+/** Is a token the next thing that the server needs for a socket? */
 export function needsToken(state: MachineState): boolean {
   return state.name === 'fetchingToken' || (isResting(state) && state.token === undefined);
 }
@@ -219,12 +225,12 @@ export function isLive(state: MachineState): state is StateNamed<'streaming' | '
   return state.name === 'streaming' || state.name === 'renewing';
 }
 
-/** The stage of the session's socket, as the metrics name it. */
+/** The stage of the session's socket, with its name in the metrics. */
 export function socketState(machine: MachineState): SocketState {
   if (!hasSocket(machine)) return 'none';
   if (machine.name === 'renewing') return 'refreshing';
   return machine.name === 'opening' ? 'authenticating' : machine.name;
 }
 
-/** A socket that left this many requests for stats unanswered is dead, whatever TCP reports. */
+/** A socket with this many unanswered requests for stats is dead, whatever TCP reports. */
 export const UNANSWERED_LIMIT = 2;

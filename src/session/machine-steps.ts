@@ -1,4 +1,4 @@
-// The steps of the machine that several of its states share; all are pure.
+// Steps that several states of the machine share; all are pure.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -24,18 +24,18 @@ export interface MachineContext {
   /** Uniform in [0, 1). */
   readonly random: number;
   readonly timeouts: SocketTimeouts;
-  /** Does the node still take this token at this address, as far as is known? */
+  /** Will the node still accept this token at this address, as far as is known? */
   readonly isCurrent: (token: Token) => boolean;
   readonly target: Pick<ServerTarget, 'node' | 'blocked'>;
 }
 
-/** How long a node may take to respond to a connect, and the token that follows. */
+/** How long a node may take to respond to a connect, and to a token. */
 export interface SocketTimeouts {
   readonly connectTimeoutMs: number;
   readonly authTimeoutMs: number;
 }
 
-/** A token with a shorter remaining lifetime isn't worth a connect: it would expire during it. */
+/** A token with less remaining time isn't used for a connect, during which it would expire. */
 export const REUSE_MARGIN_MS = 15_000;
 
 const SILENT: Failure = {
@@ -58,7 +58,10 @@ export function stop(state: MachineState): MachineState {
   return { name: 'idle', epoch: state.epoch, token: 'token' in state ? state.token : undefined };
 }
 
-/** Connects with the token of an earlier socket if that lives long enough, else with a new one. */
+/**
+ * Connects with the token of an earlier socket if that is valid for long enough, otherwise with a
+ * new one.
+ */
 export function connectAgain(
   state: AttemptState,
   token: Token | undefined,
@@ -82,14 +85,14 @@ export function fetchToken(from: AttemptState, { now }: MachineContext): Machine
   return { name: 'fetchingToken', ...attemptHistory(from), since: now };
 }
 
-/** What is known about earlier attempts. */
+/** The facts about earlier attempts. */
 export function attemptHistory({ epoch, failures, problem, wokenAt }: AttemptState): AttemptState {
   return { epoch, failures, problem, wokenAt };
 }
 
 /**
- * The step to a socket that streams. It keeps its requests for stats, and its age if it streamed
- * already.
+ * The step to a streaming socket. It keeps its requests for stats, and its age if it was already
+ * streaming.
  */
 export function stream(state: AcceptedState, token: Token, context: MachineContext): MachineState {
   const { epoch, unanswered, askedAt } = state;
@@ -138,12 +141,15 @@ function afterFailure(
   return token !== undefined && isAccepted && token === state.token ? { ...token, workedAt: now } : token;
 }
 
-/** A socket that streamed for a while was a success: the failures before it are forgotten. */
+/**
+ * The number of failures. A socket that streamed for a while was a success, so earlier failures are
+ * forgotten.
+ */
 function failuresIn(state: ActiveState, { now }: MachineContext): number {
   return isLive(state) && now - state.since >= STABLE_AFTER_MS ? 0 : state.failures;
 }
 
-/** Milliseconds until the next attempt after consecutive failures, of which this is the last. */
+/** Milliseconds until the next attempt after this many consecutive failures, including this one. */
 export function retryDelay(failures: number, { problem }: Failure, context: MachineContext): number {
   const { random, target } = context;
   const { lasting, scope } = CAUSES[problem.cause];
@@ -152,14 +158,14 @@ export function retryDelay(failures: number, { problem }: Failure, context: Mach
   return Math.max(backoffMs(failures, random), problem.retryAfterMs ?? 0);
 }
 
-/** Asks for stats, until too many requests had no response. */
+/** Requests stats, unless too many requests are unanswered. */
 export function ask(state: AcceptedState, _: MachineEvent, context: MachineContext): MachineState {
   if (state.unanswered >= UNANSWERED_LIMIT) return fail(state, state.token, SILENT, context);
   return { ...state, unanswered: state.unanswered + 1, askedAt: context.now };
 }
 
 /**
- * The credentials expired: continue with new ones, or with those already requested, unless the
+ * Handles expired credentials: continues with new ones, or with those already requested, unless the
  * panel blocks the server.
  */
 export function expire(state: LiveState, context: MachineContext): MachineState {

@@ -1,4 +1,4 @@
-// The state machine of a console socket: a table of what each event does in each state.
+// The state machine of a console socket: a table with the reaction to each event in each state.
 
 import { listEffects, type MachineEffect } from './machine-effects.ts';
 import type { Failure, MachineEvent, MachineState, StateNamed } from './machine-model.ts';
@@ -29,7 +29,7 @@ const AUTH_TIMEOUT: Failure = {
 
 type Transition<State, Event> = (state: State, event: Event, context: MachineContext) => MachineState;
 
-/** The reactions to the events that have a meaning in a state. */
+/** The reactions to the events that are relevant in a state. */
 type Handlers<State> = {
   readonly [Type in MachineEvent['type']]?: Transition<State, MachineEvent & { readonly type: Type }>;
 };
@@ -56,10 +56,10 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
     wake: (state, _, { now }) => ({ ...state, since: now, wokenAt: now }),
   },
   connecting: {
-    // The timeout begins here: the time in line isn't the node's fault.
+    // The timeout begins here, because the node isn't responsible for the time in line.
     begins: (state, _, context) => {
       const { now, timeouts, isCurrent } = context;
-      // While it waited in line, other servers may have proved that the node refuses such tokens.
+      // In the meantime, other servers may have shown that the node rejects such tokens.
       if (state.reused && !isCurrent(state.token)) return fetchToken({ ...state, wokenAt: now }, context);
       return { ...state, connectsAt: now, dueAt: now + timeouts.connectTimeoutMs };
     },
@@ -72,7 +72,7 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   authenticating: {
     authenticated: (state, _, { now: askedAt }) => {
       const { token, connectsAt } = state;
-      // A running server sends its next statistics within a second; asking for them is faster.
+      // A running server sends its next stats within a second. Requesting them is faster.
       return { ...attemptHistory(state), name: 'opening', token, connectsAt, unanswered: 1, askedAt };
     },
     jwtError: rejectToken,
@@ -116,13 +116,13 @@ const HANDLERS: { readonly [Name in MachineState['name']]: Handlers<StateNamed<N
   blocked: RESTING,
 };
 
-/** A state of the machine, with the effects of entering it. */
+/** A state of the machine, and the effects of entering it. */
 export interface Step {
   readonly state: MachineState;
   readonly effects: readonly MachineEffect[];
 }
 
-/** The next state; pure. An event that has no meaning in this state changes nothing. */
+/** The next state; pure. An event that is irrelevant in this state changes nothing. */
 export function step(before: MachineState, event: MachineEvent, context: MachineContext): Step {
   const state = nextState(before, event, context);
   return { state, effects: state === before ? [] : listEffects(before, state) };

@@ -1,17 +1,18 @@
-// Sends the frames of a socket in order, never faster than its far end accepts them.
+// Sends a socket's frames in order, and never faster than the far end accepts them.
 
 import { AT_ONCE, type Cancel, type Clock } from '../domain/time.ts';
 
 /**
- * The far end accepts at most two frames a second, and bursts have crashed real daemons. Frames may
- * arrive closer together than they were sent, so three of them take more than a second.
+ * The interval between frames. The far end accepts at most two a second, and bursts have crashed
+ * real daemons. Frames may arrive closer together than they were sent, so three of them take more
+ * than a second.
  */
 export const FRAME_INTERVAL_MS = 600;
 
-/** With more frames waiting than this, the caller is ignoring the responses. */
+/** If more frames are waiting than this, the caller is ignoring the responses. */
 const MAX_WAITING = 64;
 
-/** Sends frames in order, never faster than the far end accepts them. */
+/** Sends frames in order, and never faster than the far end accepts them. */
 export class Outbox {
   readonly #clock: Clock;
   readonly #write: (frame: string) => void;
@@ -33,7 +34,7 @@ export class Outbox {
     if (this.#cancel === undefined) this.#pump();
   }
 
-  /** Drops frames that have not been sent. */
+  /** Drops frames that haven't been sent. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -1,4 +1,4 @@
-// Finds out when the reason for a stored failure last ended.
+// Determines when the reason for a stored failure last ended.
 
 import type { Problem } from '../domain/problems.ts';
 import { NEVER } from '../domain/time.ts';
@@ -11,12 +11,12 @@ export function outdatedAt(problem: Problem | undefined, way: WayState, seen: Su
   const refused = lastingRefusal(problem);
   const ends = [seen.accessedAnewAt];
   if (mayBeOfPanel(refused?.reason)) ends.push(panelJudgedAt);
-  // A failure of the whole node, or a passing one, ends when another server of the node works.
+  // A failure of the whole node, or a temporary one, ends when another server of the node works.
   if (refused?.reason === undefined) ends.push(nodeJudgedAt, recoveredOnNode(problem, seen));
-  // The server list shows such a state as well, so a newer list makes the response obsolete.
+  // The server list contains this state, too, so a newer list makes the response obsolete.
   else if (!mayBeOfPanel(refused.reason) && refused.reason !== 'forbidden') ends.push(seen.listedAt);
-  // Another server with the same refusal works again, and the list shows both alike, unless it
-  // couldn't be read yet.
+  // Another server with the same refusal works again, and both are in the list, unless it couldn't
+  // be read yet.
   const isListed = seen.target.node !== undefined || seen.listedAt === NEVER;
   if (refused !== undefined && problem !== undefined && isListed)
     ends.push(seen.recovered.get(problem.cause) ?? NEVER);

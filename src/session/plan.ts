@@ -1,4 +1,4 @@
-// A server's needs, as a pure function of its session's state and surroundings.
+// Decides what a server needs, as a pure function of its session's state and surroundings.
 
 import { isListedUnblocked } from '../domain/server.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
@@ -19,9 +19,9 @@ import { isOver, type PollPlan, pollPlan, pollsFrom } from './poll-plan.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** A server's needs, with its condition. */
+/** What a server needs, and its condition. */
 export interface Plan {
-  /** The event for the socket's machine; undefined if the surroundings cause none now. */
+  /** The event for the socket's machine; undefined if there is none now. */
   readonly socket: MachineEvent | undefined;
   /** Undefined if its resources aren't requested. */
   readonly poll: PollPlan | undefined;
@@ -30,7 +30,7 @@ export interface Plan {
 
 const NO_SOCKET: MachineEvent = { type: 'stop' };
 
-/** Plans a session's next actions, and finds its condition; pure. */
+/** Plans a session's next actions, and determines its condition; pure. */
 export function makePlan(state: SessionState, seen: Surroundings): Plan {
   const { machine } = state;
   const from = seen.isRunning ? pollsFrom(state, seen) : undefined;
@@ -46,12 +46,12 @@ export function makePlan(state: SessionState, seen: Surroundings): Plan {
 function socketPlan(machine: MachineState, seen: Surroundings): MachineEvent | undefined {
   const { isRunning, hasRoom, target } = seen;
   if (!isRunning) return NO_SOCKET;
-  // An open socket lasts until its token ends.
+  // An open socket lasts until its token expires.
   if (target.blocked !== undefined) return isLive(machine) ? undefined : NO_SOCKET;
   return target.mode === 'poll' || !hasRoom ? NO_SOCKET : nextEvent(machine, seen);
 }
 
-/** The event that the surroundings cause in the present state. */
+/** The event that follows from the surroundings in the current state. */
 function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | undefined {
   const { now, mayConnect, trial, sockets } = seen;
   switch (machine.name) {
@@ -69,7 +69,7 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
     case 'renewing': {
       const failedAt = machine.failedRenewals?.at ?? Number.POSITIVE_INFINITY;
       const triedAt = Math.max(failedAt, machine.wokenAt ?? NEVER);
-      // Each failed trial counts as a new judgment of the node, and must not cause another call.
+      // Each failed trial is a new judgment of the node, and must not cause another call.
       const way = mayConnect ? sockets : { ...sockets, nodeJudgedAt: NEVER };
       return outdatedAt(machine.problem, way, seen) > triedAt ? { type: 'wake' } : undefined;
     }
@@ -79,8 +79,8 @@ function nextEvent(machine: MachineState, seen: Surroundings): MachineEvent | un
 }
 
 /**
- * When a resting server tries again: sooner if the server list contains it by now, because the
- * reason for its refusal may be over soon.
+ * When a waiting server tries again. It is sooner if the server list now contains the server,
+ * because the reason for its refusal may end soon.
  */
 function retryAt(
   { name, dueAt, since }: StateNamed<'backingOff' | 'blocked'>,
@@ -89,7 +89,7 @@ function retryAt(
   return name === 'blocked' && isListedUnblocked(target) ? Math.min(dueAt, since + refusedRetryMs(0)) : dueAt;
 }
 
-/** Was the server chosen to test its node's sockets, but makes no attempt? */
+/** Was the server chosen to test its node's sockets, without making an attempt? */
 export function declinesTrial(machine: MachineState, { trial }: Pick<Surroundings, 'trial'>): boolean {
   return trial !== undefined && !isAttempt(machine);
 }
