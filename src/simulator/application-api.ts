@@ -3,9 +3,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { ApiGate, KeyPolicy } from './api-gate.ts';
-import { type ApiContext, type ClientApiHost, refuse } from './client-api.ts';
+import type { ApiContext, ApiHost } from './api-host.ts';
 import { readPage } from './pages.ts';
-import { json, pageDocument, type SimulatedAnswer } from './simulated-responses.ts';
+import { json, pageDocument, refuse, type SimulatedAnswer } from './simulated-responses.ts';
 import { nodeName } from './simulated-server.ts';
 import type { NodeSpec } from './simulator-settings.ts';
 
@@ -20,7 +20,7 @@ export const APPLICATION_KEYS: KeyPolicy = {
 };
 
 /** The part of the panel's application API that lists its nodes, as a Hono application. */
-export function applicationApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
+export function applicationApi(host: ApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.get('/api/application/nodes', (context) =>
     gate.pass(context, { endpoint: 'nodes' }, () => nodes(host, context)),
@@ -30,7 +30,7 @@ export function applicationApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindi
 
 const DEFAULT_PER_PAGE = 50;
 
-async function nodes(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
+async function nodes(host: ApiHost, context: ApiContext): Promise<SimulatedAnswer> {
   const place = readPage(host, context, DEFAULT_PER_PAGE);
   if (place === undefined) return refuse(400, 'page and per_page must be positive integers.');
   const document = (node: NodeSpec) => nodeDocument(node, host);
@@ -39,7 +39,7 @@ async function nodes(host: ClientApiHost, context: ApiContext): Promise<Simulate
 
 function nodeDocument(
   { cpu = 0, cpu_overallocate = 0, ...node }: NodeSpec,
-  { fleet, settings }: ClientApiHost,
+  { fleet, settings }: ApiHost,
 ): object {
   const limits = fleet.all.filter((server) => nodeName(server) === node.name).map((server) => server.limits);
   const sum = (key: 'memory' | 'disk' | 'cpu') => limits.reduce((total, limit) => total + limit[key], 0);

@@ -1,12 +1,10 @@
 // The client API of a simulated Pterodactyl, Pelican or Hydrodactyl panel.
 
-import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
-import type { Clock } from '../domain/time.ts';
+import { Hono } from 'hono';
 import { listedAllocations } from './allocations.ts';
 import { type ApiGate, pause } from './api-gate.ts';
-import type { SimulatedFleet } from './fleet.ts';
+import { type ApiContext, type ApiHost, namedServer } from './api-host.ts';
 import { usageWhenOff } from './game-server.ts';
 import { serverIdentifier } from './ids.ts';
 import { readPage } from './pages.ts';
@@ -21,8 +19,7 @@ import {
   CONFLICT_DETAILS,
   json,
   pageDocument,
-  refusal,
-  refusalAnswer,
+  refuse,
   resourcesDocument,
   type SimulatedAnswer,
 } from './simulated-responses.ts';
@@ -30,25 +27,11 @@ import { play, scheduleDocument } from './simulated-schedules.ts';
 import { currentUsage, nodeName, type SimulatedServer } from './simulated-server.ts';
 import type { BackupSpec, PanelEndpoint } from './simulator-schema.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
-import { allows, signToken } from './tokens.ts';
+import { issueCredentials } from './socket-credentials.ts';
+import { allows } from './tokens.ts';
 
-/** The part of the panel that the client API uses. */
-export interface ClientApiHost {
-  readonly clock: Clock;
-  readonly settings: SimulatorSettings;
-  readonly fleet: SimulatedFleet;
-  readonly tokenKey: Uint8Array;
-  /** Aborts when the panel stops, so that nothing keeps waiting. */
-  readonly stopped: AbortSignal;
-  /**
-   * The base URL of a node's socket addresses for a client that reached the panel at `host:port`.
-   */
-  nodeSocketUrl(node: 0 | 1, reachedAt: string | undefined): string;
-}
-
-export type ApiContext = Context<{ Bindings: HttpBindings }>;
 type ServerHandler = (
-  host: ClientApiHost,
+  host: ApiHost,
   server: SimulatedServer,
   context: ApiContext,
 ) => Promise<SimulatedAnswer>;
@@ -63,7 +46,7 @@ const DEFAULT_BACKUPS_PER_PAGE = 20;
 const ADMIN_PERMISSIONS = ['admin.websocket.errors', 'admin.websocket.install', 'admin.websocket.transfer'];
 
 /** The panel's client API as a Hono application. */
-export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
+export function clientApi(host: ApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   /**
    * A route of one server; Hydrodactyl has most of them only below the name of the server's daemon.
@@ -71,12 +54,9 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
   const serverRoute =
     (endpoint: PanelEndpoint | 'other', needsDaemon: boolean, handle: ServerHandler) =>
     (context: ApiContext) => {
-      const id = context.req.param('server') ?? '';
       const daemon = context.req.param('daemon');
-      const found = host.fleet.findById(id);
-      const server = found !== undefined && hasAccess(host, found) ? found : undefined;
-      const node = found && nodeName(found);
-      return gate.pass(context, { endpoint, server: found?.uuid ?? id, node }, async () => {
+      const { found, accessible: server, target } = namedServer(host, context.req.param('server') ?? '');
+      return gate.pass(context, { endpoint, ...target }, async () => {
         const isPathKnown =
           daemon === undefined ? !(needsDaemon && hasDaemonPaths(host)) : hasDaemonPaths(host);
         if (!isPathKnown) return noRoute(context);
@@ -106,17 +86,8 @@ export function clientApi(host: ClientApiHost, gate: ApiGate): Hono<{ Bindings: 
   return app;
 }
 
-function hasDaemonPaths({ settings }: ClientApiHost): boolean {
+function hasDaemonPaths({ settings }: ApiHost): boolean {
   return PANEL_KINDS[settings.panel].hasDaemonPaths;
-}
-
-/** Administrators have access to every server. */
-export function hasAccess({ settings }: ClientApiHost, { owned }: SimulatedServer): boolean {
-  return owned || settings.admin;
-}
-
-export async function refuse(status: number, detail?: string, code?: string): Promise<SimulatedAnswer> {
-  return refusalAnswer(refusal(status, detail, code));
 }
 
 function noRoute(context: ApiContext): Promise<SimulatedAnswer> {
@@ -135,7 +106,7 @@ function refuseConflict({ conflict }: SimulatedServer): Promise<SimulatedAnswer>
   return refuse(409, CONFLICT_DETAILS[conflict]);
 }
 
-async function details(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
+async function details(host: ApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { settings } = host;
   return json(200, {
     ...serverDocument(settings.panel, listingEntry(server, settings), false),
@@ -160,11 +131,11 @@ const OPEN_TO_ADMINS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 async function credentials(
-  host: ClientApiHost,
+  host: ApiHost,
   server: SimulatedServer,
   context: ApiContext,
 ): Promise<SimulatedAnswer> {
-  const { clock, settings } = host;
+  const { settings } = host;
   const { conflict } = server;
   const issue =
     (conflict === 'suspended' && settings.suspendedCredentials === 'issue') ||
@@ -175,16 +146,12 @@ async function credentials(
     const detail = "You do not have permission to connect to this server's websocket.";
     return refuse(403, detail, 'HttpForbiddenException');
   }
-  const issuedAtMs = Math.floor(clock.toUnixMs(clock.now()));
-  const expiresAtMs = issuedAtMs + settings.tokenLifetimeSeconds * 1_000;
-  const claims = { serverUuid: server.uuid, issuedAtMs, expiresAtMs };
-  const token = await signToken(host.tokenKey, claims, randomUUID(), grantedPermissions(settings));
-  const node = host.nodeSocketUrl(server.node, context.req.header('host'));
-  const socket = server.advertised ?? `${node}/api/servers/${server.uuid}/ws`;
-  return json(200, { data: { token, socket } });
+  const permissions = grantedPermissions(settings);
+  const { token, url } = await issueCredentials(host, server, permissions, context.req.header('host'));
+  return json(200, { data: { token, socket: url } });
 }
 
-async function resources(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
+async function resources(host: ApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings, stopped } = host;
   const refused = refuseConflict(server);
   if (refused !== undefined) return refused;
@@ -203,7 +170,7 @@ async function resources(host: ClientApiHost, server: SimulatedServer): Promise<
   return answer;
 }
 
-async function listing(host: ClientApiHost, context: ApiContext): Promise<SimulatedAnswer> {
+async function listing(host: ApiHost, context: ApiContext): Promise<SimulatedAnswer> {
   const { admin, panel } = host.settings;
   const type = context.req.query('type');
   const place = readPage(host, context, DEFAULT_PER_PAGE);
@@ -220,7 +187,7 @@ async function listing(host: ClientApiHost, context: ApiContext): Promise<Simula
 }
 
 async function backups(
-  host: ClientApiHost,
+  host: ApiHost,
   server: SimulatedServer,
   context: ApiContext,
 ): Promise<SimulatedAnswer> {
@@ -239,7 +206,7 @@ function listingEntry(server: SimulatedServer, { longIdentifiers }: SimulatorSet
   return { ...server, identifier, node: nodeName(server), allocations: listedAllocations(server) };
 }
 
-async function schedules(host: ClientApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
+async function schedules(host: ApiHost, server: SimulatedServer): Promise<SimulatedAnswer> {
   const { clock, settings } = host;
   const refused = refuseConflict(server);
   if (refused !== undefined) return refused;

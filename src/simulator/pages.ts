@@ -1,10 +1,10 @@
 // The page of a list that a request to a simulated panel wants.
 
-import type { ApiContext, ClientApiHost } from './client-api.ts';
+import type { ApiContext, ApiHost } from './api-host.ts';
 
 /** The requested page; undefined if the query is malformed. */
 export function readPage(
-  { settings }: ClientApiHost,
+  { settings }: ApiHost,
   context: ApiContext,
   defaultPerPage: number,
 ): { page: number; perPage: number } | undefined {

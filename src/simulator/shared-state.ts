@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../domain/time.ts';
 import type { GateHost } from './api-gate.ts';
-import type { ClientApiHost } from './client-api.ts';
+import type { ApiHost } from './api-host.ts';
 import { Faults } from './faults.ts';
 import { SimulatedFleet } from './fleet.ts';
 import { Recorder } from './recorder.ts';
@@ -21,7 +21,7 @@ const MAX_INCOMING_BYTES = 1_048_576;
 type UrlOfNode = (node: 0 | 1, reachedAt: string | undefined) => string;
 
 /** The state shared by the panel, its nodes and the control endpoint. */
-export class SharedState implements GateHost, ClientApiHost, UpgradeHost {
+export class SharedState implements GateHost, ApiHost, UpgradeHost {
   readonly clock: Clock;
   readonly recorder = new Recorder();
   readonly faults = new Faults();

@@ -82,6 +82,11 @@ export function refusalAnswer(
   };
 }
 
+/** A refusal in the format of Pterodactyl, as an endpoint responds with it. */
+export async function refuse(status: number, detail?: string, code?: string): Promise<SimulatedAnswer> {
+  return refusalAnswer(refusal(status, detail, code));
+}
+
 /** A refusal in the format of Calagopus. */
 export function textsRefusal(status: number, text: string): SimulatedAnswer {
   return json(status, { errors: [text] });

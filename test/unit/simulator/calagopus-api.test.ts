@@ -1,66 +1,25 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ApiGate, CallTarget } from '../../../src/simulator/api-gate.ts';
 import { calagopusApi } from '../../../src/simulator/calagopus-api.ts';
-import { Faults } from '../../../src/simulator/faults.ts';
-import { SimulatedFleet } from '../../../src/simulator/fleet.ts';
-import type { SimulatedServer } from '../../../src/simulator/simulated-server.ts';
+import { nodeUuid } from '../../../src/simulator/calagopus-documents.ts';
 import type { Conflict } from '../../../src/simulator/simulator-schema.ts';
-import { initialSettings, type SettingsChange } from '../../../src/simulator/simulator-settings.ts';
+import type { SettingsChange } from '../../../src/simulator/simulator-settings.ts';
 import { checkToken } from '../../../src/simulator/tokens.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { SimulatedApi, SimulatedPanel } from '../../support/simulated-api.ts';
 
-const KEY = new Uint8Array(32);
+let panel: SimulatedPanel;
+let api: SimulatedApi;
 
-let clock: ManualClock;
-let fleet: SimulatedFleet;
-/** What the gate was told of each call. */
-let passed: CallTarget[];
-let app: ReturnType<typeof calagopusApi>;
-let survival: SimulatedServer;
-
-/** A panel with these settings, whose gate passes every call. */
+/** A panel with these settings. */
 function open(changes: SettingsChange = {}): void {
-  clock = new ManualClock(1_000_000);
-  passed = [];
-  const settings = initialSettings({ panel: 'calagopus', ...changes });
-  fleet = new SimulatedFleet({
-    clock,
-    settings: () => settings,
-    faults: new Faults(),
-    seed: 1,
-    statsIntervalMs: 1_000,
-  });
-  survival = fleet.add({
-    name: 'survival',
-    backups: [{ completed_at: null, bytes: 7, is_successful: false }],
-  });
-  const pass: ApiGate['pass'] = async (_context, target, endpoint) => {
-    passed.push(target);
-    const { status, headers, body } = await endpoint();
-    return new Response(body, { status, headers });
-  };
-  app = calagopusApi(
-    {
-      clock,
-      settings,
-      fleet,
-      tokenKey: KEY,
-      stopped: new AbortController().signal,
-      nodeSocketUrl: (node, reachedAt) => `wss://node-${node}.of.${reachedAt}`,
-    },
-    { pass } as unknown as ApiGate,
-  );
+  const backups = [{ completed_at: null, bytes: 7, is_successful: false }];
+  panel = new SimulatedPanel({ panel: 'calagopus', ...changes }, { backups });
+  api = new SimulatedApi(panel, calagopusApi);
 }
 
 beforeEach(() => open());
 
-/** The status and the body of the response to a call. */
-async function get(path: string): Promise<readonly [status: number, body: unknown]> {
-  const response = await app.request(`/api${path}`, { headers: { host: 'panel:8080' } });
-  return [response.status, await response.json()];
-}
-
-const ofServer = (path: string) => get(`/client/servers/${survival.uuid}/${path}`);
+const get = (path: string) => api.get(`/api${path}`);
+const ofServer = (path: string) => get(`/client/servers/${panel.survival.uuid}/${path}`);
 const texts = (...errors: readonly string[]) => ({ errors });
 
 describe('the server list', () => {
@@ -70,14 +29,14 @@ describe('the server list', () => {
     ['has none of others for anybody else', false, '?other=true', ['survival']],
   ])('%s', async (_what, admin, query, names) => {
     open({ admin });
-    fleet.add({ name: 'foreign', owned: false });
+    panel.fleet.add({ name: 'foreign', owned: false });
     const data = names.map((name) => ({ name }));
     expect(await get(`/client/servers${query}`)).toMatchObject([200, { servers: { data } }]);
-    expect(passed).toEqual([{ endpoint: 'listing' }]);
+    expect(api.passed).toEqual([{ endpoint: 'listing' }]);
   });
 
   it('is divided into pages of at most 100', async () => {
-    fleet.add({ name: 'second' });
+    panel.fleet.add({ name: 'second' });
     expect(await get('/client/servers?page=2&per_page=1')).toMatchObject([
       200,
       { servers: { total: 2, page: 2, per_page: 1, data: [{ name: 'second' }] } },
@@ -92,28 +51,18 @@ describe('the server list', () => {
   });
 });
 
-describe('the resources of a node', () => {
+it('the resources of a node are those of its servers', async () => {
+  const { uuid } = panel.survival;
   const usage = { state: 'running' };
-
-  it('are those of all of its servers, cached for 15 s', async () => {
-    const [, list] = (await get('/client/servers')) as [
-      number,
-      { servers: { data: readonly { node_uuid: string }[] } },
-    ];
-    const node = list.servers.data[0]?.node_uuid ?? '';
-    const path = `/client/servers/nodes/${node}/resources`;
-    expect(await get(path)).toMatchObject([200, { resources: { [survival.uuid]: usage } }]);
-    survival.game = { ...survival.game, state: 'offline' };
-    await clock.advance(14_999);
-    expect(await ofServer('resources')).toMatchObject([200, { resources: usage }]);
-    await clock.advance(1);
-    expect(await ofServer('resources')).toMatchObject([200, { resources: { state: 'offline' } }]);
-  });
-
-  it('are an error if the node is down', async () => {
-    survival.nodeDown = true;
-    expect(await ofServer('resources')).toEqual([500, texts('internal server error')]);
-  });
+  expect(await get(`/client/servers/nodes/${nodeUuid(panel.survival)}/resources`)).toMatchObject([
+    200,
+    { resources: { [uuid]: usage } },
+  ]);
+  expect(await ofServer('resources')).toMatchObject([200, { resources: usage }]);
+  expect(api.passed.map(({ endpoint, node }) => [endpoint, node])).toEqual([
+    ['resources', 'node-1'],
+    ['resources', 'node-1'],
+  ]);
 });
 
 it.each<[Conflict, boolean, number]>([
@@ -126,23 +75,21 @@ it.each<[Conflict, boolean, number]>([
   'backups of a server that is %s, for an administrator: %s, have the status %i',
   async (conflict, admin, expected) => {
     open({ admin });
-    survival.conflict = conflict;
+    panel.survival.conflict = conflict;
     const [status] = await ofServer('backups');
     expect(status).toBe(expected);
   },
 );
 
-it('credentials contain a token for the server, and the address of its node', async () => {
+it('credentials are given in each state of the server, with the permissions of a console', async () => {
+  open({ tokenPermissions: ['control.console'] });
+  panel.survival.conflict = 'installing';
   const [status, body] = await ofServer('websocket');
   const { token, url } = body as { readonly token: string; readonly url: string };
-  expect([status, url]).toEqual([
-    200,
-    `wss://node-${survival.node}.of.panel:8080/api/servers/${survival.uuid}/ws`,
-  ]);
-  const nowMs = clock.toUnixMs(clock.now());
-  expect(await checkToken(KEY, token, { nowMs, validSinceMs: 0 })).toMatchObject({
-    ok: true,
-    claims: { serverUuid: survival.uuid },
+  expect([status, url]).toEqual([200, `wss://node-0.of.panel:8080/api/servers/${panel.survival.uuid}/ws`]);
+  const nowMs = panel.clock.toUnixMs(panel.clock.now());
+  expect(await checkToken(panel.tokenKey, token, { nowMs, validSinceMs: 0 })).toMatchObject({
+    permissions: ['websocket.connect', 'meta.calagopus', 'control.console'],
   });
 });
 
