@@ -1,65 +1,44 @@
 // The special ranges of IP addresses, such as those of loopback and of metadata services.
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import { AddressList } from './address-list.ts';
 import { unbracketed } from './hosts.ts';
 
-/** More addresses than any panel's nodes have. When the limit is reached, all are forgotten. */
-const MAX_KNOWN = 1_000;
-
-/**
- * Ranges of IP addresses, such as `127.0.0.0/8`. Results are cached: a lookup in Node's BlockList
- * makes two objects outside the heap, and the collector frees those of thousands of connects at
- * once.
- */
-class Ranges {
-  readonly #list = new BlockList();
-  readonly #known = new Map<string, boolean>();
-
-  constructor(...ranges: readonly string[]) {
-    for (const range of ranges) {
-      const [network = '', bits] = range.split('/');
-      this.#list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
-    }
+/** The addresses of ranges such as `127.0.0.0/8`. */
+function addressesIn(...ranges: readonly string[]): AddressList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/');
+    list.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4');
   }
-
-  /** Is it one of these addresses, also as IPv4 mapped to IPv6? False for a name. */
-  has(address: string): boolean {
-    if (isIP(address) === 0) return false;
-    let isHere = this.#known.get(address);
-    if (isHere === undefined) {
-      isHere = this.#list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-      if (this.#known.size === MAX_KNOWN) this.#known.clear();
-      this.#known.set(address, isHere);
-    }
-    return isHere;
-  }
+  return new AddressList(list);
 }
 
 const LOOPBACK_RANGES = ['127.0.0.0/8', '::1/128'] as const;
-const LOOPBACK = new Ranges(...LOOPBACK_RANGES);
+const LOOPBACK = addressesIn(...LOOPBACK_RANGES);
 
 /** The names of this machine (RFC 6761). */
 const LOOPBACK_NAME = /^(?:.*\.)?localhost\.?$/i;
 
 /** Addresses that stand for all addresses of a machine. */
 const UNSPECIFIED_RANGES = ['0.0.0.0/8', '::/128'] as const;
-const UNSPECIFIED = new Ranges(...UNSPECIFIED_RANGES);
+const UNSPECIFIED = addressesIn(...UNSPECIFIED_RANGES);
 
 /** Addresses that are valid only within one network segment. */
 const LINK_LOCAL_RANGES = ['169.254.0.0/16', 'fe80::/10'] as const;
-const LINK_LOCAL = new Ranges(...LINK_LOCAL_RANGES);
+const LINK_LOCAL = addressesIn(...LINK_LOCAL_RANGES);
 
-const LOCAL = new Ranges(...LOOPBACK_RANGES, ...UNSPECIFIED_RANGES, ...LINK_LOCAL_RANGES);
+const LOCAL = addressesIn(...LOOPBACK_RANGES, ...UNSPECIFIED_RANGES, ...LINK_LOCAL_RANGES);
 
-const PRIVATE = new Ranges('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
+const PRIVATE = addressesIn('10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7');
 
 /** Names without a domain, and domains that exist only within a network. */
 const PRIVATE_NAME = /^(?:[^.]+|.*\.(?:local|lan|home|internal|home\.arpa))\.?$/i;
 
 /** Addresses at which many machines listen, or none. */
-const MANY = new Ranges('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
+const MANY = addressesIn('224.0.0.0/4', '240.0.0.0/4', 'ff00::/8');
 
-const METADATA = new Ranges(
+const METADATA = addressesIn(
   // AWS, Google Cloud, Azure, Oracle, DigitalOcean, Hetzner and others; neighboring addresses are
   // AWS's DNS, time and NitroTPM.
   '169.254.169.0/24',
