@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
-import { publicUrl } from '../../../src/app/panel-access.ts';
 import { WHOLE } from '../../../src/app/shard.ts';
 import { SocketLimit } from '../../../src/app/socket-limit.ts';
 import { Supervisor } from '../../../src/app/supervisor.ts';
@@ -8,14 +7,6 @@ import type { Config } from '../../../src/config/config.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-
-it.each([
-  ['https://panel.example.com', 'https://panel.example.com', 'https://panel.example.com'],
-  ['https://example.com/panel', 'https://example.com', 'https://example.com/panel'],
-  ['http://panel.internal:8080/games', 'https://panel.example.com', 'https://panel.example.com/games'],
-])('users open the panel with url %s and origin %s at %s', (url, origin, expected) => {
-  expect(publicUrl({ url, origin })).toBe(expected);
-});
 
 describe('the panels of a configuration', () => {
   let clock: ManualClock;
