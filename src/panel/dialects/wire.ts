@@ -1,7 +1,8 @@
 // Reads JSON of uncertain shape, with rules that all panels share.
-import type { Limit } from '../../domain/limits.ts';
+import type { Limit, Limits } from '../../domain/limits.ts';
 import { SERVER_STATES, type ServerState } from '../../domain/power-states.ts';
 import { MIB } from '../../domain/units.ts';
+import type { Backup } from '../responses.ts';
 
 /** An object with unknown fields; JSON arrays are excluded. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -59,13 +60,33 @@ export function swapLimit(value: unknown): Limit | undefined {
   return value === 0 ? 0 : limit(value, MIB);
 }
 
-/** A higher page count is the panel's error: no panel lists a million servers. */
-export const MAX_PAGE_COUNT = 10_000;
+/** A server's limits of memory, disk, CPU and swap. */
+export function serverLimits(limits: Fields | undefined): Limits {
+  return {
+    memoryBytes: limit(limits?.['memory'], MIB),
+    diskBytes: limit(limits?.['disk'], MIB),
+    cpuCores: cpuLimit(limits?.['cpu']),
+    swapBytes: swapLimit(limits?.['swap']),
+  };
+}
 
 /** An ISO time in Unix milliseconds. */
 export function instant(value: unknown): number | undefined {
   const ms = Date.parse(asText(value) ?? '');
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** A backup by these values; undefined while it isn't complete. */
+export function completedBackup(
+  isSuccessful: unknown,
+  completed: unknown,
+  bytes: unknown,
+): Backup | undefined {
+  const completedAtMs = instant(completed);
+  // It is unsuccessful from the start: without a completion time, the backup is in progress.
+  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
+  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
+  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
 }
 
 /** An id as part of a path. Dots are also encoded, so that it can't leave its place. */

@@ -3,7 +3,7 @@
  * (shared/src/models).
  */
 
-import { finiteLimit, type Limits } from '../../../domain/limits.ts';
+import { finiteLimit } from '../../../domain/limits.ts';
 import type { NodeCapacity } from '../../../domain/reading.ts';
 import { Sample } from '../../../domain/sample.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
@@ -20,6 +20,7 @@ import {
   type Schedule,
   ShapeError,
 } from '../../responses.ts';
+import { type ListPage, readListPage } from '../list-page.ts';
 import { readCredentials } from '../pterodactyl/credentials.ts';
 import { decodeStats } from '../pterodactyl/stats.ts';
 import { localAllocation, serverAddress } from '../server-address.ts';
@@ -27,33 +28,25 @@ import {
   asFields,
   asId,
   asText,
-  cpuLimit,
+  completedBackup,
   type Fields,
   instant,
   limit,
-  MAX_PAGE_COUNT,
-  swapLimit,
+  serverLimits,
   valueIn,
 } from '../wire.ts';
 
-/**
- * Decodes at most the requested number of entries in this field's list. Throws a ShapeError if
- * there is no list.
- */
+/** The entries of the list in this field; throws a ShapeError if there is no list. */
 function pageEntries<T>(
   body: unknown,
   name: string,
   requested: number,
   decode: (entry: Fields) => T | undefined,
-) {
-  const { data, total } = asFields(valueIn(body, name)) ?? {};
-  if (!Array.isArray(data)) throw new ShapeError(`expected an array "data" in "${name}"`);
-  const usable = data
-    .slice(0, requested)
-    .map((entry) => decode(asFields(entry) ?? {}))
-    .filter((entry) => entry !== undefined);
-  const pages = typeof total === 'number' && total > 0 ? Math.ceil(total / requested) : 1;
-  return { usable, badEntries: data.length - usable.length, totalPages: Math.min(pages, MAX_PAGE_COUNT) };
+): ListPage<T> {
+  const { data: list, total } = asFields(valueIn(body, name)) ?? {};
+  const pages = typeof total === 'number' ? Math.ceil(total / requested) : undefined;
+  const where = `"data" in "${name}"`;
+  return readListPage({ list, where, pages }, requested, (entry) => decode(asFields(entry) ?? {}));
 }
 
 /**
@@ -83,7 +76,7 @@ function decodeServer(entry: Fields): ListedServer | undefined {
     withoutBackups: valueIn(entry, 'feature_limits', 'backups') === 0 || undefined,
     address,
     allocation,
-    limits: decodeLimits(asFields(entry['limits'])),
+    limits: serverLimits(asFields(entry['limits'])),
   };
 }
 
@@ -96,15 +89,6 @@ function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
   if (status === 'restoring_backup' || status === 'backup_restore_failed') return 'restoring';
   if (status === 'install_failed') return 'install_failed';
   return status === 'installing' ? 'installing' : undefined;
-}
-
-function decodeLimits(limits: Fields | undefined): Limits {
-  return {
-    memoryBytes: limit(limits?.['memory'], MIB),
-    diskBytes: limit(limits?.['disk'], MIB),
-    cpuCores: cpuLimit(limits?.['cpu']),
-    swapBytes: swapLimit(limits?.['swap']),
-  };
 }
 
 /** The credentials of a console socket (servers/_server_/websocket.rs). */
@@ -154,13 +138,8 @@ export function decodeBackupsPage(body: unknown, perPage: number): BackupsPage {
   return { backups, totalPages };
 }
 
-/** A backup in a server's list; undefined if it isn't complete. */
-function decodeBackup(entry: Fields): Backup | undefined {
-  const { is_successful: isSuccessful, completed, bytes } = entry;
-  const completedAtMs = instant(completed);
-  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
-  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
-  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
+function decodeBackup({ is_successful: isSuccessful, completed, bytes }: Fields): Backup | undefined {
+  return completedBackup(isSuccessful, completed, bytes);
 }
 
 export function decodeSchedules(body: unknown, perPage: number): readonly Schedule[] {

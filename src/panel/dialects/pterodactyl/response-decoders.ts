@@ -17,17 +17,18 @@ import {
   ShapeError,
 } from '../../responses.ts';
 import { DAEMONS } from '../facts.ts';
+import { type ListPage, readListPage } from '../list-page.ts';
 import { localAllocation, serverAddress } from '../server-address.ts';
 import {
   asFields,
   asId,
   asText,
+  completedBackup,
   cpuLimit,
   type Fields,
   instant,
   limit,
-  MAX_PAGE_COUNT,
-  swapLimit,
+  serverLimits,
   valueIn,
 } from '../wire.ts';
 
@@ -36,29 +37,16 @@ export function attributesIn(object: unknown): Fields | undefined {
   return asFields(valueIn(object, 'attributes'));
 }
 
-/**
- * Decodes the attributes of at most the requested number of entries. Further entries count as bad,
- * and so do unusable ones, for which `decode` returns undefined. Throws a ShapeError if the body
- * contains no list.
- */
-export function pageEntries<T>(
+/** The attributes of the entries of the body's list; throws a ShapeError if there is no list. */
+function pageEntries<T>(
   body: unknown,
   requested: number,
   decode: (attributes: Fields) => T | undefined,
-) {
-  const data = valueIn(body, 'data');
-  if (!Array.isArray(data)) throw new ShapeError('expected an array "data"');
-  const entries: readonly unknown[] = data.slice(0, requested);
-  const usable: readonly T[] = entries
-    .map((entry) => decode(attributesIn(entry) ?? {}))
-    .filter((entry) => entry !== undefined);
+): ListPage<T> {
+  const list = valueIn(body, 'data');
   const pages = valueIn(body, 'meta', 'pagination', 'total_pages');
-  return {
-    usable,
-    badEntries: data.length - usable.length,
-    /** 1 if the response reports no number. */
-    totalPages: typeof pages === 'number' && pages >= 1 ? Math.min(Math.floor(pages), MAX_PAGE_COUNT) : 1,
-  };
+  const where = '"data"';
+  return readListPage({ list, where, pages }, requested, (entry) => decode(attributesIn(entry) ?? {}));
 }
 
 /** The servers on one page of the server list, in the panel's order. */
@@ -104,13 +92,7 @@ function blockedBy({ status, ...flags }: Fields): BlockedReason | undefined {
 
 function decodeLimits(limits: Fields | undefined): Limits {
   const ioWeight = limit(limits?.['io'], 1);
-  return {
-    memoryBytes: limit(limits?.['memory'], MIB),
-    diskBytes: limit(limits?.['disk'], MIB),
-    cpuCores: cpuLimit(limits?.['cpu']),
-    swapBytes: swapLimit(limits?.['swap']),
-    ioWeight: typeof ioWeight === 'number' ? ioWeight : undefined,
-  };
+  return { ...serverLimits(limits), ioWeight: typeof ioWeight === 'number' ? ioWeight : undefined };
 }
 
 /** Far more than any server has, but few enough to be fast. */
@@ -190,13 +172,12 @@ export function decodeBackupsPage(body: unknown): BackupsPage {
  * with `is_successful: false` and the `completed_at` at which the node reported the failure, or the
  * panel gave up after 6 hours.
  */
-function decodeBackup(attributes: Fields): Backup | undefined {
-  const { is_successful: isSuccessful, completed_at: completedAt, bytes } = attributes;
-  const completedAtMs = instant(completedAt);
-  // `is_successful` is false from the start: without a completion time, the backup is in progress.
-  if (typeof isSuccessful !== 'boolean' || completedAtMs === undefined) return undefined;
-  const isSize = typeof bytes === 'number' && bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER;
-  return { isSuccessful, completedAtMs, bytes: isSize ? bytes : undefined };
+function decodeBackup({
+  is_successful: isSuccessful,
+  completed_at: completedAt,
+  bytes,
+}: Fields): Backup | undefined {
+  return completedBackup(isSuccessful, completedAt, bytes);
 }
 
 /** More schedules than people create for a server. Panels return them on one page. */

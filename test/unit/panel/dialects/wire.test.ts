@@ -3,12 +3,14 @@ import {
   asFields,
   asId,
   asText,
+  completedBackup,
   cpuLimit,
   instant,
   limit,
   parseJson,
   parseServerState,
   pathPart,
+  serverLimits,
   swapLimit,
   valueIn,
 } from '../../../../src/panel/dialects/wire.ts';
@@ -74,4 +76,30 @@ it.each([
   ['../a b', '%2E%2E%2Fa%20b'],
 ])('the id %s is %s in a path', (id, part) => {
   expect(pathPart(id)).toBe(part);
+});
+
+describe('a backup', () => {
+  const AT = '2026-11-29T06:00:00+00:00';
+  const completedAtMs = Date.UTC(2026, 10, 29, 6);
+
+  it.each<[string, readonly unknown[], object | undefined]>([
+    ['succeeded', [true, AT, 7], { isSuccessful: true, completedAtMs, bytes: 7 }],
+    ['failed', [false, AT, 0], { isSuccessful: false, completedAtMs, bytes: 0 }],
+    ['is in progress', [false, null, 0], undefined],
+    ['has no outcome', ['yes', AT, 0], undefined],
+    ['has a size that no disk has', [true, AT, 1e300], { isSuccessful: true, completedAtMs }],
+    ['has a negative size', [true, AT, -1], { isSuccessful: true, completedAtMs }],
+  ])('that %s', (_what, [isSuccessful, completed, bytes], expected) => {
+    expect(completedBackup(isSuccessful, completed, bytes)).toEqual(expected);
+  });
+});
+
+it('the limits of a server are in bytes and cores, and unknown without a number', () => {
+  expect(serverLimits({ memory: 1, disk: 0, cpu: 150, swap: -1 })).toEqual({
+    memoryBytes: MIB,
+    diskBytes: 'unlimited',
+    cpuCores: 1.5,
+    swapBytes: 'unlimited',
+  });
+  expect(serverLimits(undefined)).toEqual({});
 });
