@@ -1,9 +1,7 @@
 /** The gateway to one panel, through which its fleet makes all calls. */
 
 import { EventEmitter } from 'node:events';
-import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
 import type { Logger } from '../domain/logger.ts';
-import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading } from '../domain/reading.ts';
 import { AT_ONCE, type Clock } from '../domain/time.ts';
 import { Account } from './account.ts';
@@ -27,8 +25,10 @@ import type { Call } from './scheduler/call.ts';
 import type { PinnedRate } from './scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';
 import { SocketAddresses } from './socket-addresses.ts';
+import { attemptOutcome, type SocketAttempt } from './socket-attempt.ts';
 import { type Channel, nodeSockets, PATHS, type Path, pathSubject, subjectNode } from './subjects.ts';
 import { trialCalls } from './trial-calls.ts';
+import { TrialTokens } from './trial-tokens.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
   readonly log: Logger;
@@ -49,15 +49,6 @@ export type PanelChange =
   /** Another number of calls may be made, or the first call has shown that the panel works. */
   | { readonly of: 'rate' };
 
-/** The outcome of an attempt to stream a server. */
-export interface SocketAttempt {
-  readonly startedAt: number;
-  /** The socket's address, if the attempt got one. */
-  readonly url?: string | undefined;
-  /** Undefined once stats arrive; `withdrawn` if the attempt showed nothing. */
-  readonly end: Problem | 'withdrawn' | undefined;
-}
-
 /** Calls reject with a `PanelError`, or with the signal's reason as soon as it aborts. */
 export class Gateway {
   /** Emits each change after it has happened. */
@@ -74,8 +65,7 @@ export class Gateway {
   readonly #nodePolls: NodePolls;
   readonly #calls: CallMaker;
   readonly #held: HeldCalls;
-  /** The number of waiting and running token calls of trials. */
-  #tokensOfTrials = 0;
+  readonly #trialTokens = new TrialTokens(() => this.#scheduler.trialRoom);
   #asked: Pick<PanelUse['asked'], 'websocket' | 'resources'> = { websocket: new Map(), resources: new Map() };
 
   /** Calls go over HTTP unless `api` is given. */
@@ -157,14 +147,14 @@ export class Gateway {
 
   /** Requests credentials, at most twice a minute per server. */
   async credentials(server: ServerAddress, ask: Ask, signal: AbortSignal): Promise<Credentials> {
-    const ofTrials = this.#health.socketTrial(server.id) === undefined ? 0 : 1;
-    this.#tokensOfTrials += ofTrials;
+    const isTrial = this.#health.socketTrial(server.id) !== undefined;
+    if (isTrial) this.#trialTokens.asked();
     try {
       const credentials = await this.#held.run('websocket', server, ask, signal);
       this.#addressGiven(this.#health.asked('websocket', server.id)?.node, credentials.socketUrl);
       return credentials;
     } finally {
-      this.#tokensOfTrials -= ofTrials;
+      if (isTrial) this.#trialTokens.ended();
     }
   }
 
@@ -219,15 +209,7 @@ export class Gateway {
   /** The trial of its node's sockets for which the server was chosen, until the trial has ended. */
   socketTrial(server: string): SocketTrial | undefined {
     const trial = this.#health.socketTrial(server);
-    return trial?.isFresh === true && !this.#hasRoomForFresh ? { ...trial, isFresh: false } : trial;
-  }
-
-  /**
-   * Is there room for another trial with a new token? Other trials use their present token: most
-   * nodes need no new one, and the calls would delay the trials of other nodes.
-   */
-  get #hasRoomForFresh(): boolean {
-    return this.#tokensOfTrials < this.#scheduler.trialRoom;
+    return trial?.isFresh === true && !this.#trialTokens.hasRoom ? { ...trial, isFresh: false } : trial;
   }
 
   /** Ends the server's trial without an outcome. Its own socket continues. */
@@ -257,16 +239,14 @@ export class Gateway {
   }
 
   /** Handles the end of an attempt to stream a server, or of a streaming socket. */
-  socketEnded(server: string, { startedAt, url, end }: SocketAttempt): void {
+  socketEnded(server: string, attempt: SocketAttempt): void {
+    const { url, end } = attempt;
     const node = this.#health.asked('sockets', server)?.node;
     if (end === undefined && url !== undefined) this.#addresses.streams(node, url);
     const isOutdated = url !== undefined && !this.#addresses.isCurrent(node, url);
-    const problem = typeof end === 'object' && !isOutdated ? end : undefined;
-    const signs = end === undefined || problem !== undefined ? socketSigns(problem?.cause) : NOTHING;
-    const isProof = signs.node !== undefined || this.#health.last('sockets', server)?.streams === true;
-    const outcome = { startedAt, problem, signs, streams: end === undefined };
+    const hasStreamed = this.#health.last('sockets', server)?.streams === true;
     this.#scheduler.connectEnded(server, end === undefined ? node : undefined);
-    this.#health.socketEnded(server, isProof ? outcome : undefined);
+    this.#health.socketEnded(server, attemptOutcome(attempt, isOutdated, hasStreamed));
   }
 
   budget(): BudgetReading {

@@ -5,13 +5,14 @@ import type { BudgetReading, ProblemReading } from '../../src/domain/reading.ts'
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { type FleetContext, type FleetSettings, PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { PTERODACTYL } from '../../src/panel/dialects/pterodactyl.ts';
-import type { PanelChange, PanelGateway, SocketAttempt } from '../../src/panel/gateway.ts';
+import type { PanelChange, PanelGateway } from '../../src/panel/gateway.ts';
 import type { PanelUse } from '../../src/panel/health/health.ts';
 import type { SocketTrial } from '../../src/panel/health/socket-trials.ts';
 import type { Ask } from '../../src/panel/held-calls.ts';
 import type { PanelProblems } from '../../src/panel/panel-problems.ts';
 import type { ServerAddress } from '../../src/panel/requests.ts';
 import type { BackupsPage, Credentials, ListingPage, Resources } from '../../src/panel/responses.ts';
+import type { SocketAttempt } from '../../src/panel/socket-attempt.ts';
 import type { ClientMessage } from '../../src/panel/socket-codec.ts';
 import { type Subject, subjectNode } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
 import type { Problem } from '../../../src/domain/problems.ts';
-import type { SocketAttempt } from '../../../src/panel/gateway.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import type { Credentials } from '../../../src/panel/responses.ts';
+import type { SocketAttempt } from '../../../src/panel/socket-attempt.ts';
 import type { ClientMessage } from '../../../src/panel/socket-codec.ts';
 import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
