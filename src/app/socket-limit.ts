@@ -1,6 +1,6 @@
 // Divides the file descriptors of the process among console sockets and HTTP connections.
 
-import type { SharedSockets } from '../fleet/needs.ts';
+import type { SharedSockets } from '../fleet/shared-sockets.ts';
 
 /**
  * Descriptors of Node.js and of the program's files, pipes and listeners: about 21 are in use

@@ -6,8 +6,9 @@ import type { BudgetReading, NeedsReading, ProblemReading } from '../domain/read
 import type { Cancel, Clock } from '../domain/time.ts';
 import { counted, toOneDecimal } from '../text/sentences.ts';
 import { datedProblems } from './dated-problems.ts';
-import { budgetProblem, descriptorProblem, type Needs, type SharedSockets } from './needs.ts';
+import { budgetProblem, descriptorProblem, type Needs } from './needs.ts';
 import { problemLog } from './problem-log.ts';
+import type { SharedSockets } from './shared-sockets.ts';
 
 /** The needs are logged once the panel's limit is known, and after this time at the latest. */
 const LIMIT_KNOWN_WITHIN_MS = 10_000;

@@ -4,6 +4,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { LIST_MS } from '../panel/node-polls.ts';
+import type { SharedSockets } from './shared-sockets.ts';
 
 /** A token that is valid for ten minutes is renewed after about eight. */
 export const CALLS_PER_SOCKET_AND_MINUTE = 1 / 8;
@@ -77,27 +78,6 @@ export function budgetProblem(
     cause: 'budget_too_small',
     detail: `${count} ${needed} API calls per minute, but ${source} allows ${allowed}: sockets reconnect late and polls are delayed, so servers have gaps in their data`,
   };
-}
-
-/** The process's console sockets, which all panels share. */
-export interface SharedSockets {
-  /** How many files the process may open; infinite if unknown. */
-  readonly descriptors: number;
-  /** The limit on open files with which every server that may stream gets a console socket. */
-  readonly requiredDescriptors: number;
-  /**
-   * The maximum number of sockets of the process, and of each panel; infinite if all panels have as
-   * many as they need.
-   */
-  readonly sockets: number;
-  readonly part: number;
-  /**
-   * Sets how many sockets a panel needs. `changed` identifies the panel, and is called whenever its
-   * share changes.
-   */
-  require(sockets: number, changed: () => void): void;
-  /** Removes a panel's needs. */
-  leave(changed: () => void): void;
 }
 
 /**

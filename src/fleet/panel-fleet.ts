@@ -15,13 +15,14 @@ import { type IntervalSettings, LISTS, type ListName } from './list-of-server.ts
 import { ListReads } from './list-reads.ts';
 import { restIfMany } from './listing-walk.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';
-import { countNeeds, type Needs, type SharedSockets } from './needs.ts';
+import { countNeeds, type Needs } from './needs.ts';
 import { NeedsWatch } from './needs-watch.ts';
 import { nodeReadings } from './node-readings.ts';
 import { type NodesApi, type NodesSettings, NodeWatch } from './node-watch.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { serverLog } from './server-log.ts';
 import type { ServerRecord } from './server-record.ts';
+import type { SharedSockets } from './shared-sockets.ts';
 
 /** What to monitor on a panel, and how. */
 export interface FleetSettings extends MembersSettings {
