@@ -1,7 +1,6 @@
 // Queries the games of a panel's running servers for their players.
 
 import PQueue from 'p-queue';
-import { withRemedy } from '../diagnosis/causes.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -13,8 +12,8 @@ import type { QueryPolicy } from '../query/allowed-addresses.ts';
 import { type AskOptions, askPlayers } from '../query/ask-players.ts';
 import { queryAddress } from '../query/query-address.ts';
 import { QUERY_FAILURES, type Way } from '../query/query-model.ts';
+import { QueryLog } from './query-log.ts';
 import { patienceMs, QUERY_SEATS, restsAfter, SILENT_SEATS } from './query-pace.ts';
-import { serverFields } from './server-events.ts';
 import type { ServerRecord } from './server-record.ts';
 
 /** The outcome of a query. It is skipped if the server stopped before it got a seat. */
@@ -69,13 +68,13 @@ export class QueryWatch {
   /** The queue in which silent servers wait before they wait for a seat. */
   readonly #silent = new PQueue({ concurrency: SILENT_SEATS });
   readonly #watched = new Map<QueriedServer, Queries>();
-  /** Servers with a logged failure and no response since. */
-  readonly #reported = new WeakSet<QueriedServer>();
+  readonly #log: QueryLog;
   /** Servers that have responded at least once. */
   readonly #answered = new WeakSet<QueriedServer>();
 
   constructor(options: QueryWatchOptions) {
     this.#options = options;
+    this.#log = new QueryLog(options.log);
   }
 
   /** Withdraws all queries. Resolves when the client has ended. */
@@ -190,26 +189,8 @@ export class QueryWatch {
     // A failure stays valid until the next query, because the intervals between those grow.
     const lifeMs = problem === undefined ? intervalMs * VALID_INTERVALS : Number.POSITIVE_INFINITY;
     server.query = { ...asked, query_problem: problem, staleAt: clock.now() + lifeMs, run: history.run };
-    this.#report(server, problem);
+    this.#log.queried(server, problem);
     return problem === undefined ? 'answered' : 'failed';
-  }
-
-  /** Logs the first failure, and the first response after it. */
-  #report(server: QueriedServer, problem: Problem | undefined): void {
-    const { log } = this.#options;
-    const { name } = server.target;
-    const subject = serverFields(server.target, server.node);
-    if (problem === undefined) {
-      if (!this.#reported.delete(server)) return;
-      log.info({ ...subject, event: 'query_answered' }, `server ${name} responds to queries again`);
-      return;
-    }
-    const { cause, detail } = problem;
-    const fields = { ...subject, event: 'query_failed', cause, detail };
-    const isQuiet = this.#reported.has(server) || cause === 'query_never_answered';
-    const level = isQuiet ? 'debug' : 'warn';
-    if (!isQuiet) this.#reported.add(server);
-    log[level](fields, `server ${name} is running, but can't be queried: ${withRemedy(problem)}`);
   }
 }
 
