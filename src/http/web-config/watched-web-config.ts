@@ -1,5 +1,6 @@
 // A web configuration that is loaded again when its files change.
 import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../domain/logger.ts';
 import { type Repeat, repeat } from '../../domain/repeated-work.ts';
 import type { Clock } from '../../domain/time.ts';
@@ -69,7 +70,7 @@ export class WatchedWebConfig implements WebSettingsSource {
     if (this.#problem !== undefined && this.#problem !== known) {
       log.error({ file }, `web configuration reload failed, keeping the previous one: ${this.#problem}`);
     }
-    if (!loaded.ok || this.#problem !== undefined || isSame(loaded.settings, this.current)) return;
+    if (!loaded.ok || this.#problem !== undefined || isDeepStrictEqual(loaded.settings, this.current)) return;
     KNOWN_SECRETS.replace(this.current.users.values(), loaded.settings.users.values());
     this.current = loaded.settings;
     log.info({ file }, 'web configuration reloaded');
@@ -89,11 +90,6 @@ function lastingProblem(before: WebSettings, after: WebSettings): string | undef
   return before.users.size > 0 && after.users.size === 0
     ? 'disabling authentication (no basic_auth_users) requires a restart'
     : undefined;
-}
-
-function isSame(a: WebSettings, b: WebSettings): boolean {
-  const plain = ({ users, ...rest }: WebSettings) => JSON.stringify({ ...rest, users: [...users] });
-  return plain(a) === plain(b);
 }
 
 /**
