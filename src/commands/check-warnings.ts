@@ -7,7 +7,7 @@ import { matchesEveryServer } from '../doctor/rule-texts.ts';
 import { listed } from '../text/sentences.ts';
 import { quote } from '../yaml/quoting.ts';
 import type { SecretFile } from '../yaml/setting-types.ts';
-import { isReadableByAll } from './init-files.ts';
+import { isReadableByAll } from './file-modes.ts';
 
 /** Warnings about settings of a panel that don't have the effect that users expect. */
 export function panelWarnings(panel: PanelConfig): readonly string[] {

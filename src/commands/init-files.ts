@@ -1,4 +1,4 @@
-// The files that `init` writes, which only their owner can read.
+// Writes files that only their owner can read, all of them or none.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CommandFailure } from './command-failure.ts';
+import { isReadableByAll } from './file-modes.ts';
 
 /** A file to write; its path is displayed unchanged. */
 interface NewFile {
@@ -67,15 +68,6 @@ export function makePrivate(path: string): void {
   attempting(path, () => {
     if (isReadableByAll(statSync(path).mode)) chmodSync(path, PRIVATE);
   });
-}
-
-/**
- * Whether all users can read a file of this mode. Its group doesn't count, because it is often a
- * service's.
- */
-export function isReadableByAll(mode: number): boolean {
-  // On Windows, the mode doesn't show who may read a file.
-  return process.platform !== 'win32' && (mode & constants.S_IROTH) !== 0;
 }
 
 function attempting(path: string, work: () => void): void {

@@ -1,4 +1,4 @@
-// The files that `init` writes.
+// The configuration file and the key file that `init` writes.
 
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
