@@ -19,7 +19,7 @@ export interface LastingRefusal {
  * Refusals that apply to every endpoint of a server. A 404 isn't included, because it may be about
  * one path.
  */
-const UNREADABLE: ReadonlySet<CauseCode> = new Set([
+const OF_EVERY_PATH: ReadonlySet<CauseCode> = new Set([
   'suspended',
   'installing',
   'install_failed',
@@ -35,7 +35,7 @@ export function lastingRefusal(problem: Problem | undefined): LastingRefusal | u
   // A node refuses all of its servers.
   return {
     reason: CAUSES[cause].scope === 'node' ? undefined : blockedReason(cause),
-    pollable: !UNREADABLE.has(cause),
+    pollable: !OF_EVERY_PATH.has(cause),
   };
 }
 

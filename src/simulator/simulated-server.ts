@@ -1,4 +1,4 @@
-// Creates simulated servers from their specs.
+// A simulated server, as its spec describes it.
 
 import type { Cancel } from '../domain/time.ts';
 import { MIB } from '../domain/units.ts';

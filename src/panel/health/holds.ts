@@ -11,7 +11,7 @@ export function findHold(
   call: Call,
   health: Pick<Health, 'isKnown' | 'isBlamed' | 'outage'>,
 ): { readonly subject: Subject; readonly until: number } | undefined {
-  const subjects = neededBy(call);
+  const subjects = neededSubjects(call);
   const blamed = subjects.find((subject) => health.isBlamed(subject));
   if (blamed !== undefined) return { subject: blamed, until: Number.POSITIVE_INFINITY };
   if (health.isKnown || subjects.length === 0) return undefined;
@@ -37,7 +37,7 @@ export function mayConnect(
  * The subjects whose outages hold the call, from the panel to the node. A trial is held only by
  * subjects before its own: a trial of a node's sockets only by the panel, path and consoles.
  */
-function neededBy(call: Call): readonly Subject[] {
+function neededSubjects(call: Call): readonly Subject[] {
   const { path, isRenewal } = call;
   const [node, tries] = [call.node(), call.tries()];
   // The call for the server list is at the same time the trial of its path.

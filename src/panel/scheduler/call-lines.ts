@@ -19,7 +19,7 @@ export interface Waiting<Job> {
 }
 
 /** A waiting call and its line. */
-interface Placed<Job> extends Waiting<Job> {
+interface PlacedCall<Job> extends Waiting<Job> {
   /** Undefined while a rule about its own server holds it. */
   line: Line<Job> | undefined;
 }
@@ -35,7 +35,7 @@ interface Line<Job> {
   readonly key: string;
   readonly node: string | undefined;
   readonly isOfConnects: boolean;
-  readonly calls: Ranking<Placed<Job>>;
+  readonly calls: Ranking<PlacedCall<Job>>;
   /**
    * The name of its gate. `open` means that no rule is known to hold it, `node` that only rules
    * about its node do.
@@ -50,15 +50,15 @@ interface Line<Job> {
  * to the gate of the rule that holds it, and stays there until the gate opens.
  */
 export class CallLines<Job> {
-  readonly #waiting = new Map<string, Placed<Job>>();
+  readonly #waiting = new Map<string, PlacedCall<Job>>();
   readonly #lines = new Map<string, Line<Job>>();
   readonly #byNode = new Map<string, Set<Line<Job>>>();
   /** The waiting calls by server. Each has few, and a set for each would cost memory. */
-  readonly #byServer = new Map<string, readonly Placed<Job>[]>();
+  readonly #byServer = new Map<string, readonly PlacedCall<Job>[]>();
   readonly #gates = new Gates<Line<Job>>();
   readonly #heldAtNode = new Ranking<Line<Job>>();
   /** Calls that a rule about their own server holds, by the time at which they may start. */
-  readonly #asleep = new Ranking<Placed<Job>>();
+  readonly #asleep = new Ranking<PlacedCall<Job>>();
   readonly #isRetry: (call: Call) => boolean;
   #order = 0;
   /** The current time if some lines still have to be examined, otherwise infinite. */
@@ -185,7 +185,7 @@ export class CallLines<Job> {
     for (const waiting of this.#asleep.takeUpTo(now)) this.#join(waiting);
   }
 
-  #hold(waiting: Placed<Job>, line: Line<Job>, { at, gate }: Start): void {
+  #hold(waiting: PlacedCall<Job>, line: Line<Job>, { at, gate }: Start): void {
     if (gate === 'server') {
       this.#leave(waiting);
       if (Number.isFinite(at)) this.#asleep.put(waiting, at);
@@ -200,16 +200,16 @@ export class CallLines<Job> {
     this.#gates.close(gate, at);
   }
 
-  #of(server: string): readonly Placed<Job>[] {
+  #of(server: string): readonly PlacedCall<Job>[] {
     return this.#byServer.get(server) ?? [];
   }
 
-  #move(waiting: Placed<Job>): void {
+  #move(waiting: PlacedCall<Job>): void {
     this.#leave(waiting);
     this.#join(waiting);
   }
 
-  #join(waiting: Placed<Job>): void {
+  #join(waiting: PlacedCall<Job>): void {
     waiting.urgency = judgeUrgency(waiting.call);
     const line = this.#findLine(waiting.call);
     waiting.line = line;
@@ -219,7 +219,7 @@ export class CallLines<Job> {
   }
 
   /** Removes the call from its line, or from the sleeping calls. */
-  #leave(waiting: Placed<Job>): void {
+  #leave(waiting: PlacedCall<Job>): void {
     const { line } = waiting;
     this.#asleep.delete(waiting);
     if (line === undefined) return;
@@ -236,7 +236,7 @@ export class CallLines<Job> {
     const key = lineKey(call, node, isRetry);
     let line = this.#lines.get(key);
     if (line !== undefined) return line;
-    const calls = new Ranking<Placed<Job>>();
+    const calls = new Ranking<PlacedCall<Job>>();
     const isOfConnects = isConnect(call) && !isRetry && call.tries() === undefined;
     line = { key, node, isOfConnects, calls, place: OPEN, heldUntil: 0 };
     this.#lines.set(key, line);

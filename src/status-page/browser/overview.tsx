@@ -82,7 +82,7 @@ export function fleetSummary(fleet: LiveFleet, choice: Choice): JSX.Element {
 }
 
 /** All counts of servers, in named groups, and everything about each panel. */
-export function details(fleet: LiveFleet, choice: Choice): JSX.Element {
+export function breakdown(fleet: LiveFleet, choice: Choice): JSX.Element {
   const reasons = ATTENTION_CODES.map((code): Titled => {
     const title = attentionTitle(code);
     return [`attention:${code}`, title, code === 'unclear' ? unclearTitle(undefined) : title];

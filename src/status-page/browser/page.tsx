@@ -6,7 +6,7 @@ import type { LiveUpdate } from '../data/live-update.ts';
 import { type ColorScheme, storedColorScheme, useColorScheme } from './color-scheme.ts';
 import { header, type LostConnection } from './header.tsx';
 import { LiveFleet } from './live-fleet.ts';
-import { details, fleetSummary, notices } from './overview.tsx';
+import { breakdown, fleetSummary, notices } from './overview.tsx';
 import { reloadIfUpdated } from './reload-page.ts';
 import { searchField, selectSearch } from './search-field.tsx';
 import { serverKey } from './server-key.ts';
@@ -195,7 +195,7 @@ export class Page {
           </div>
           <div class="more" id="more" hidden={!this.#showsDetails}>
             <h2 class="unseen">Details</h2>
-            {details(fleet, choice)}
+            {breakdown(fleet, choice)}
           </div>
         </div>
         <h2 class="unseen">Servers</h2>

@@ -25,7 +25,8 @@ function stage(settings: Partial<WebSettings>, compare = async (password: string
   const passwords = new Passwords(new ManualClock(), ({ password }) => compare(password));
   const guard = guarded(routes, source, passwords, log);
   const get = async (credentials?: string) => {
-    const headers: Record<string, string> = credentials === undefined ? {} : { Authorization: basic(credentials) };
+    const headers: Record<string, string> =
+      credentials === undefined ? {} : { Authorization: basic(credentials) };
     const request = new Request('http://exporter/metrics', { headers });
     return guard.fetch(request, { outgoing: { socket: { remoteAddress: '192.0.2.1' } } as never });
   };
