@@ -3,6 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { MIB } from '../domain/units.ts';
+import { giveWay, type WalkKind } from '../metrics/event-loop-slices.ts';
 import type { Render, RenderedBody } from '../metrics/rendered-body.ts';
 
 /** The context of a request: the response's own stream if it came over HTTP. */
@@ -35,11 +36,15 @@ export class HeldBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Responds with a body in an encoding that the client accepts. A HEAD request renders none. */
+  /**
+   * Responds with a body in an encoding that the client accepts. A HEAD request renders none. The
+   * body of a view gives way to scrapes.
+   */
   async respond(
     c: Context<RouteEnv>,
     headers: Readonly<Record<string, string>>,
     render: Render,
+    kind: WalkKind = 'view',
   ): Promise<Response> {
     const all: Record<string, string> = { ...headers, Vary: 'Accept-Encoding' };
     const accepted = accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: 'identity' });
@@ -53,7 +58,7 @@ export class HeldBodies {
     if (outgoing?.destroyed === true) release();
     else outgoing?.once('close', release);
     // Node.js would copy a body that is given as a whole, for each reader.
-    return c.body(ReadableStream.from(body.chunks), 200, all);
+    return c.body(ReadableStream.from(kind === 'view' ? givingWay(body.chunks) : body.chunks), 200, all);
   }
 
   /**
@@ -82,4 +87,9 @@ export class HeldBodies {
       reader.cut();
     }
   }
+}
+
+/** The chunks of a body, which isn't written while a scrape is rendered, however large it is. */
+function* givingWay(chunks: RenderedBody['chunks']): Generator<Uint8Array | Promise<Uint8Array>, void, void> {
+  for (const chunk of chunks) yield giveWay()?.then(() => chunk) ?? chunk;
 }

@@ -79,7 +79,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
     const { type, bodies: rendered } = await page;
     return bodies.respond(c, { 'Content-Type': type }, async (encoding) => rendered[encoding]);
   });
-  app.get('/metrics', (c) => bodies.respond(c, { 'Content-Type': CONTENT_TYPE }, scrape));
+  app.get('/metrics', (c) => bodies.respond(c, { 'Content-Type': CONTENT_TYPE }, scrape, 'scrape'));
   app.get('/-/healthy', (c) => c.text('Healthy.\n'));
   app.get('/-/ready', (c) => (ready() ? c.text('Ready.\n') : c.text('Not ready yet.\n', 503)));
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;

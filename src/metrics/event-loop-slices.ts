@@ -1,6 +1,6 @@
 // Shares the event loop between walks over the fleet and other work.
 
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 /** The purpose of a walk over the fleet: a scrape, or a view for people and their programs. */
 export type WalkKind = 'scrape' | 'view';
@@ -22,10 +22,17 @@ const LONGEST_TURN_MS = 20;
 const LARGE_SLICE_MS = 10;
 
 /**
- * How long a view rests before each slice during a scrape, in milliseconds. It then takes a
- * sixteenth of the time.
+ * A view takes up to a sixteenth of the time for which it rested, in slices of at most 10 ms, so
+ * that continuous scrapes don't block it.
  */
-const REST_MS = 30;
+const VIEW_SHARE = 1 / 16;
+const LONGEST_VIEW_SLICE_MS = 10;
+
+/**
+ * How long views rest at most while a scrape is rendered: longer than the scrape of a large fleet,
+ * and shorter than the timeout of a health check.
+ */
+const LONGEST_REST_MS = 500;
 
 /** A walk over the fleet, in slices. */
 export interface Walk {
@@ -40,6 +47,8 @@ export interface Walk {
  */
 export class Slices {
   readonly #now: () => number;
+  /** The functions that end the rests of views. */
+  readonly #rests = new Set<() => void>();
   #scrapes = 0;
 
   /** `now` returns the time in milliseconds. */
@@ -58,23 +67,46 @@ export class Slices {
     let endsAt = this.#mustRest(kind) ? -Infinity : this.#now() + SLICE_MS[kind];
     const rest = async () => {
       const restedAt = this.#now();
-      await (this.#mustRest(kind) ? delay(REST_MS) : setImmediate());
+      if (this.#mustRest(kind)) await this.#scrapesEnd();
+      // Also at the end of a scrape, whose response is sent first.
+      await setImmediate();
       const at = this.#now();
-      const otherMs = at - restedAt;
-      const fairMs = Math.min(SCRAPE_SHARE * otherMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs));
-      endsAt = at + (kind === 'scrape' ? Math.max(SLICE_MS.scrape, fairMs) : SLICE_MS[kind]);
+      endsAt = at + nextSliceMs(kind, at - restedAt);
     };
     return {
       pause: () => (this.#now() < endsAt ? undefined : rest()),
       end: () => {
         this.#scrapes -= by;
+        if (!this.isScraped) for (const endRest of this.#rests) endRest();
       },
     };
+  }
+
+  /** Resolves when no scrape is rendered any more, or after the longest rest. */
+  #scrapesEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      const endRest = () => {
+        clearTimeout(timer);
+        this.#rests.delete(endRest);
+        resolve();
+      };
+      const timer = setTimeout(endRest, LONGEST_REST_MS);
+      this.#rests.add(endRest);
+    });
   }
 
   #mustRest(kind: WalkKind): boolean {
     return kind === 'view' && this.isScraped;
   }
+}
+
+/** How long the slice of a walk is after other work, or a rest, of this many milliseconds. */
+function nextSliceMs(kind: WalkKind, otherMs: number): number {
+  const fairMs =
+    kind === 'scrape'
+      ? Math.min(SCRAPE_SHARE * otherMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs))
+      : Math.min(VIEW_SHARE * otherMs, LONGEST_VIEW_SLICE_MS);
+  return Math.max(SLICE_MS[kind], fairMs);
 }
 
 /** The process has one event loop. */
@@ -85,9 +117,13 @@ export function isScraped(): boolean {
   return EVENT_LOOP.isScraped;
 }
 
-/** Resolves when a response to other requests may be made: during a scrape, after a rest. */
-export async function giveWay(): Promise<void> {
+/**
+ * Resolves when a response to another request, or its next part, may be made. Returns undefined if
+ * no scrape is being rendered.
+ */
+export function giveWay(): Promise<void> | undefined {
   const walk = EVENT_LOOP.begin('view');
-  await walk.pause();
+  const rest = walk.pause();
   walk.end();
+  return rest;
 }

@@ -1,6 +1,9 @@
 import { Hono } from 'hono';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HeldBodies, type RouteEnv } from '../../../src/http/held-bodies.ts';
+import type { WalkKind } from '../../../src/metrics/event-loop-slices.ts';
+import { renderBody } from '../../../src/metrics/rendered-body.ts';
+import { deferred } from '../../support/deferred.ts';
 
 test.each([
   ['gzip', true],
@@ -26,6 +29,41 @@ test.each([
   expect(response.headers.get('Content-Encoding')).toBe(isCompressed ? 'gzip' : null);
   expect(await response.text()).toBe(isCompressed ? 'gzip' : 'identity');
 });
+
+describe('the rest of a body in flight when a scrape begins', () => {
+  beforeEach(() => {
+    // The longest rest doesn't end.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+
+  afterEach(() => vi.useRealTimers());
+
+  test.each<[WalkKind, writtenMeanwhile: string]>([
+    ['view', 'a'],
+    ['scrape', 'abc'],
+  ])('of a %s: of "abc", "%s" is written before the scrape is rendered', async (kind, writtenMeanwhile) => {
+    const chunks = ['a', 'b', 'c'].map((part) => Buffer.from(part));
+    const app = new Hono<RouteEnv>().get('/', (c) =>
+      new HeldBodies(100).respond(c, {}, async () => ({ chunks, bytes: 3 }), kind),
+    );
+    const body = (await app.request('/', {}, {})).body?.values();
+    let written = `${(await body?.next())?.value}`;
+    const text = deferred<string>();
+    const scrape = renderBody([text.promise], 'identity', 'scrape');
+    const end = (async () => {
+      for await (const part of body ?? []) written += `${part}`;
+    })();
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(written).toBe(writtenMeanwhile);
+    text.resolve('the scrape');
+    await Promise.all([scrape, end]);
+    expect(written).toBe('abc');
+  });
+});
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 describe('held bodies', () => {
   let held: HeldBodies;

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { isScraped, Slices, type WalkKind } from '../../../src/metrics/event-loop-slices.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isScraped, Slices, type Walk, type WalkKind } from '../../../src/metrics/event-loop-slices.ts';
 import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
 
 /** A walk of this many steps; `taken` counts those so far. */
@@ -48,7 +48,9 @@ test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
   ['a scrape and other work take 20 ms together', 'scrape', 6, 14],
   ['a scrape takes 10 ms after a longer turn', 'scrape', 80, 10],
   ['a scrape takes 5 ms if nothing else works', 'scrape', 0, 5],
-  ['a view takes 2 ms, whatever else works', 'view', 80, 2],
+  ['a view takes a sixteenth of the time of other work', 'view', 80, 5],
+  ['a view takes 2 ms at least', 'view', 16, 2],
+  ['a view takes 10 ms at most', 'view', 500, 10],
 ])('%s', async (_what, kind, restMs, sliceMs) => {
   let now = 0;
   const walk = new Slices(() => now).begin(kind);
@@ -61,6 +63,53 @@ test.each<[string, WalkKind, restMs: number, sliceMs: number]>([
   expect(walk.pause()).toBeUndefined();
   now += 1;
   expect(walk.pause()).toBeInstanceOf(Promise);
+});
+
+describe('a view rests while a scrape is rendered', () => {
+  let slices: Slices;
+  let scrape: Walk;
+  let isResting: boolean;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    slices = new Slices(() => 0);
+    scrape = slices.begin('scrape');
+    isResting = true;
+    void slices
+      .begin('view')
+      .pause()
+      ?.then(() => (isResting = false));
+  });
+
+  afterEach(() => vi.useRealTimers());
+
+  test('until the turn after its end, so that its response is sent first', async () => {
+    vi.advanceTimersByTime(499);
+    await twoTurns();
+    expect(isResting).toBe(true);
+    scrape.end();
+    await Promise.resolve();
+    expect(isResting).toBe(true);
+    await twoTurns();
+    expect(isResting).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('for half a second at most', async () => {
+    vi.advanceTimersByTime(500);
+    await twoTurns();
+    expect(isResting).toBe(false);
+  });
+
+  test('and while another is', async () => {
+    const other = slices.begin('scrape');
+    scrape.end();
+    await twoTurns();
+    expect(isResting).toBe(true);
+    other.end();
+    await twoTurns();
+    expect(isResting).toBe(false);
+  });
 });
 
 test('views rest while a scrape is rendered, and go on then', async () => {
@@ -106,6 +155,11 @@ test('a scrape that fails holds up no view', async () => {
 
 function nextTurn(): Promise<undefined> {
   return new Promise((resolve) => setImmediate(() => resolve(undefined)));
+}
+
+async function twoTurns(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 /** Resolves at the end of a walk of these steps. */
