@@ -1,4 +1,4 @@
-// The state of a server's polls, from their results; poll-plan.ts decides when one is due.
+// The state of a server's polls, derived from their results. poll-plan.ts decides when one is due.
 
 import type { Problem } from '../domain/problems.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
@@ -15,33 +15,33 @@ export interface PollIntervals {
 }
 
 /**
- * Milliseconds after which a polled sample is stale: as configured, or longer if polls come too
- * rarely for that; `lateMs` is how long the last one waited for its call.
+ * Milliseconds after which a polled sample is stale: as configured, or longer if polls are too
+ * infrequent for that. `lateMs` is how long the last poll waited for its call.
  */
 export function polledStalenessMs(
   { stalenessMs, pollIntervalMs: intervalMs }: PollIntervals,
   lateMs = 0,
 ): number {
-  // The short wait that every call has doesn't make polls rare.
+  // Every call waits for a short time, which doesn't make polls infrequent.
   const actualMs = lateMs * 2 > intervalMs ? intervalMs + lateMs : intervalMs;
   return actualMs * 2 > stalenessMs ? actualMs * VALID_INTERVALS : stalenessMs;
 }
 
-/** How a poll ended; after a `refused` one, the next waits for the slow retry. */
+/** The result of a poll. After a `refused` one, the next waits for the slow retry. */
 export type EndedPoll =
   | { readonly type: 'answered' }
   | { readonly type: 'failed' | 'refused'; readonly problem: Problem };
 
-/** The polls of one server; instants are monotonic milliseconds. */
+/** The polls of one server. Instants are monotonic milliseconds. */
 export interface PollState {
-  /** The result of the last poll since polling began; `none` before the first. */
+  /** The result of the last poll; `none` before the first one since polling began. */
   readonly result: { readonly type: 'none' } | EndedPoll;
-  /** How many polls in a row had a result of this type. */
+  /** The number of consecutive polls with a result of this type. */
   readonly inARow: number;
   /** When the last poll started and ended. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** No polls before this instant, because of a refusal or failure. */
+  /** The earliest instant of the next poll after a refusal or failure. */
   readonly notBefore: number;
   /** The part of the interval until the next poll; undefined before the first response. */
   readonly part: number | undefined;
@@ -56,11 +56,12 @@ export const NEVER_POLLED: PollState = {
   part: undefined,
 };
 
-/** The result of a poll that got this response, or failed. */
+/** The result of a poll with this response or problem. */
 export function pollResult(answer: Resources | Problem): EndedPoll {
   const problem = problemIn(answer);
   if (problem === undefined) return { type: 'answered' };
-  // A node that refuses the panel blocks none of its servers: its trials decide when to try again.
+  // A node that refuses the panel's calls blocks none of its servers. Its trials decide when to
+  // retry.
   return { type: lastingRefusal(problem)?.reason === undefined ? 'failed' : 'refused', problem };
 }
 
@@ -80,10 +81,10 @@ export function afterPoll(
   const state = { ...before, result, inARow, endedAt: now };
   switch (result.type) {
     case 'answered':
-      // Servers that were polled in one burst at the start are spread from then on.
+      // From then on, servers that were polled together at the start are spread.
       return { ...state, notBefore: AT_ONCE, part: before.part === undefined ? 1 + 0.5 * random : 1 };
     case 'failed': {
-      // A server whose polls fail isn't polled more often than others.
+      // A server with failing polls isn't polled more often than others.
       const gapMs = Math.max(retryGapMs(inARow), inARow < FAILURES_TO_RETRY ? 0 : intervalMs);
       return { ...state, notBefore: now + gapMs };
     }
@@ -92,7 +93,7 @@ export function afterPoll(
   }
 }
 
-/** Were the last polls refused, or did they fail several times in a row? */
+/** Were the last polls refused, or did several in a row fail? */
 export function isPollRetry({ result, inARow }: PollState): boolean {
   return result.type === 'refused' || (result.type === 'failed' && inARow >= FAILURES_TO_RETRY);
 }

@@ -1,4 +1,4 @@
-// Requests one server's resources according to its plan.
+// Polls one server according to its plan.
 
 import { type Cancel, NEVER } from '../domain/time.ts';
 import { toProblem } from '../panel/panel-error.ts';
@@ -15,7 +15,7 @@ import {
 import type { PollPlan } from './poll-plan.ts';
 import type { SessionContext, SessionRecord } from './session-context.ts';
 
-/** Requests one server's resources according to its plan; never two requests at once. */
+/** Polls one server according to its plan, with at most one request at a time. */
 export class Poller {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
@@ -23,7 +23,7 @@ export class Poller {
   #plan: PollPlan | undefined;
   #state: PollState = NEVER_POLLED;
   #cancel: Cancel | undefined;
-  /** Ends the wait of a poll that is due for its turn of the event loop. */
+  /** Cancels a due poll that waits for its turn of the event loop. */
   #leaveTurn: Cancel | undefined;
   #inFlight: AbortController | undefined;
 
@@ -37,7 +37,7 @@ export class Poller {
     return this.#state;
   }
 
-  /** Undefined if no request is needed. */
+  /** Follows a new plan; undefined if no request is needed. */
   follow(plan: PollPlan | undefined): void {
     const wasRetry = isPollRetry(this.#stateNow);
     this.#plan = plan;
@@ -52,8 +52,8 @@ export class Poller {
     } else if (this.#inFlight === undefined) {
       const { clock, sockets } = this.#context;
       this.#cancel = clock.schedule(plan.at - clock.now(), () => {
-        // Thousands may be due in one turn of the event loop, half a minute after their sockets
-        // ended.
+        // Thousands of polls may be due in one turn of the event loop, half a minute after their
+        // sockets ended.
         this.#leaveTurn = sockets.inTurn(() => void this.#poll(plan));
       });
     } else if (wasRetry !== isPollRetry(this.#stateNow))
@@ -66,7 +66,7 @@ export class Poller {
     const controller = new AbortController();
     const startedAt = clock.now();
     const isFirst = sampledAt === undefined && this.#state.startedAt === NEVER_POLLED.startedAt;
-    // Of servers that are due together, the one whose last poll was earlier goes first.
+    // Among servers that are due together, the one with the earliest last poll goes first.
     const neededAt = Math.max(startedAt, this.#state.endedAt + plan.pollIntervalMs);
     const ask = {
       deadline: neededBy(neededAt, isFirst, plan.pollIntervalMs),

@@ -17,35 +17,33 @@ import type { Surroundings } from './surroundings.ts';
 
 /** A panel's settings for console sockets. */
 export interface SessionSettings extends SocketTimeouts {
-  /** Sent as `Origin`; mentioned when an upgrade is refused. */
+  /** The `Origin` that is sent. It is part of the message when an upgrade is refused. */
   readonly origin: string;
 }
 
-/** How a panel's console sockets are opened, and to which addresses. */
+/** How to open a panel's console sockets, and to which addresses. */
 export interface SocketAccess {
   /** The codec of the messages on its sockets. */
   readonly codec: SocketCodec;
-  /** Calls back when it is this panel's turn to open a socket. */
+  /** Calls back in this panel's turn to open a socket. */
   readonly inTurn: InTurn;
   readonly handshakes: HandshakeRoom;
   readonly openSocket: (url: string, listener: SocketListener) => ConsoleSocket;
-  /**
-   * Why the exporter may not connect to this address, which the panel gave; undefined if it may.
-   */
+  /** Why the exporter may not connect to this address from the panel; undefined if it may. */
   readonly addressProblem: (url: string) => Problem | undefined;
-  /** Is this address, of the panel or of a socket, reached through a proxy? */
+  /** Is there a proxy to this address of the panel or a socket? */
   readonly isProxied: (url: string) => boolean;
 }
 
-/** Stores a session's findings: one server's entry in the fleet. */
+/** The findings of a session about its server. */
 export interface SessionRecord {
   readonly target: ServerTarget;
-  /** Included in the log, if known. */
+  /** The server's node, for the log. */
   readonly node?: string | undefined;
   readonly sampledAt: number | undefined;
   /**
-   * Events may have been missed until now, so the next state is not a transition: a new socket
-   * begins, or the node withheld events from the open one because it no longer accepts the token.
+   * Notes that events may have been missed, so that the next state is not a transition: a new
+   * socket begins, or the node withheld events because it no longer accepts the token.
    */
   interrupted(): void;
   /** The sample is valid only during the call. */
@@ -55,30 +53,30 @@ export interface SessionRecord {
   /** Has the server just stopped, so that the daemon may explain it on the console? */
   readonly awaitsNotice: boolean;
   daemonNotice(notice: DaemonNotice, now: number): void;
-  /** The host and port that the panel gives for the server's socket. */
+  /** The host and port in the panel's address for the server's socket. */
   socketHost: string | undefined;
   pollSample(sample: Sample, requestedAt: number, now: number): void;
-  /** From now on, a polled sample is stale after this many milliseconds. */
+  /** Sets after how many milliseconds a polled sample is stale. */
   setPolledStaleness(stalenessMs: number): void;
   setCollection(status: CollectionStatus, socket: SocketState): void;
 }
 
-/** How a server's condition changed. */
+/** A change of a server's condition. */
 export interface ConditionChange {
   readonly before: CollectionStatus;
   readonly now: CollectionStatus;
-  /** The server's socket has been open before. */
+  /** Whether the server's socket has been open before. */
   readonly hasStreamed: boolean;
 }
 
-/** Logs the changes of servers. */
+/** Logs changes of servers. */
 export interface SessionLog {
   conditionChanged(record: SessionRecord, change: ConditionChange): void;
-  /** The panel gives another host and port for the server's socket than before. */
+  /** Logs that the panel now gives another host and port for the server's socket. */
   socketMoved(record: SessionRecord, from: string, to: string): void;
 }
 
-/** The context that all sessions of a panel share. */
+/** The context of all sessions of a panel. */
 export interface SessionContext {
   readonly sockets: SocketAccess;
   readonly clock: Clock;
@@ -97,10 +95,13 @@ export interface SessionContext {
   >;
   readonly telemetry: PanelTelemetry;
   readonly settings: SessionSettings;
-  /** The node reported that a backup of the server completed. */
+  /** Called when the node reported that a backup of the server was completed. */
   readonly backupCompleted?: (record: SessionRecord) => void;
-  /** Called after a server's condition was shown: it, and the server's node, may have changed. */
+  /**
+   * Called after a server's condition was published. The condition and the server's node may have
+   * changed.
+   */
   readonly shown?: (record: SessionRecord) => void;
-  /** The present surroundings of this server's session. */
+  /** Returns the current surroundings of this server's session. */
   readonly surroundings: (record: SessionRecord, isRunning: boolean) => Surroundings;
 }

@@ -1,4 +1,4 @@
-// A session's knowledge of its own server.
+// What a session knows about its own server.
 
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import type { MachineState } from './machine-model.ts';
@@ -8,7 +8,7 @@ export interface SessionState {
   readonly machine: MachineState;
   readonly poll: PollState;
   readonly sampledAt: number | undefined;
-  /** Since when the session has needed a socket. */
+  /** When the session started to need a socket. */
   readonly waitingSince: number;
   readonly status: CollectionStatus;
 }

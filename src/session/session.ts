@@ -1,4 +1,4 @@
-// Keeps one server monitored: by its socket, or by polls while it has none.
+// Monitors one server: by its socket, or by polls while it has none.
 
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import { isResting, type MachineState, socketState } from './machine-model.ts';
@@ -14,7 +14,7 @@ export class Session {
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
   readonly #streamer: Streamer;
-  /** Undefined before the first poll, because most servers are never polled. */
+  /** Undefined until the first poll, because most servers are never polled. */
   #poller: Poller | undefined;
   #isRunning = false;
   #waitingSince: number | undefined;
@@ -31,7 +31,7 @@ export class Session {
     return this.#streamer.machine;
   }
 
-  /** Resolves when the sockets closed so far are gone. */
+  /** Resolves when all closed sockets are gone. */
   get closing(): Promise<void> {
     return this.#streamer.closing;
   }
@@ -40,7 +40,7 @@ export class Session {
     this.sees(this.#context.surroundings(this.#record, this.#isRunning));
   }
 
-  /** Meets the server's needs in these surroundings, and publishes its condition. */
+  /** Does what the server needs in these surroundings, and publishes its condition. */
   sees(surroundings: Surroundings): void {
     const { isRunning, now } = surroundings;
     // A restarted session keeps its original start time.
@@ -49,12 +49,12 @@ export class Session {
     const { machine } = this;
     const { socket, poll, status } = makePlan(this.#state, surroundings);
     if (socket !== undefined) this.#streamer.happened(socket);
-    // The machine's change has called this method again, with the new state.
+    // The change of the machine has called this method again, with the new state.
     if (this.machine !== machine) return;
     if (declinesTrial(machine, surroundings)) this.#context.panel.declineTrial(this.#record.target.id);
     if (poll !== undefined) this.#poller ??= new Poller(this.#context, this.#record, this);
     this.#poller?.follow(poll);
-    // Polling that ends forgets its failures.
+    // When polling ends, its failures are forgotten.
     if (!isRunning) this.#poller = undefined;
     this.#show(status);
   }
@@ -76,7 +76,7 @@ export class Session {
     const { condition, blocked, problem } = this.#status;
     const isChanged = status.condition !== condition || status.blocked !== blocked;
     // After a socket was closed, the cause that prevents reopening it is logged once no attempt is
-    // under way.
+    // running.
     const isLost = status.condition === 'failing' || status.condition === 'blocked';
     const isExplained =
       isLost && isResting(this.machine) && problem?.cause === 'closed' && status.problem?.cause !== 'closed';

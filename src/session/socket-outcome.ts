@@ -1,17 +1,17 @@
-// The outcomes of console sockets, from the changes of their machine.
+// Derives the outcomes of console sockets from the changes of their machine.
 
 import type { Problem } from '../domain/problems.ts';
 import { currentToken, isAttempt, isLive, isResting, type MachineState } from './machine-model.ts';
 
-/** How an attempt, or the socket that it led to, turned out. */
+/** The outcome of an attempt, or of the socket that it opened. */
 export interface SocketOutcome {
-  /** Undefined if stats arrive; `withdrawn` if the socket isn't needed any more. */
+  /** Undefined if stats arrive; `withdrawn` if the socket is no longer needed. */
   readonly end: Problem | 'withdrawn' | undefined;
-  /** The address of the socket that streams or failed. */
+  /** The address of the streaming or failed socket. */
   readonly url?: string | undefined;
 }
 
-/** The outcome of this change, which is evidence about the node's sockets; undefined if none. */
+/** The outcome of this change, as evidence about the node's sockets; undefined if there is none. */
 export function socketOutcome(before: MachineState, now: MachineState): SocketOutcome | undefined {
   if (isLive(now)) return isLive(before) ? undefined : { end: undefined, url: now.token.socketUrl };
   if (!isAttempt(before) && !isLive(before)) return undefined;

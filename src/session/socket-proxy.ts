@@ -10,7 +10,7 @@ import { type ProxyOptions, ProxyPool } from '../panel/proxy-pool.ts';
 export type OpenTunnel = (node: ConnectionOptions, signal: AbortSignal) => Promise<Duplex>;
 
 /**
- * The tunnel to a socket's node through the proxy of its address; undefined if it needs none.
+ * The tunnel to a socket's node through the proxy for its address; undefined if there is none.
  * Throws if the proxy is invalid.
  */
 export function tunnelFor(
@@ -26,7 +26,8 @@ export function tunnelFor(
     const target = { path: `${hostname}:${port}`, headers: proxy.headers, signal };
     const { socket } = await new ProxyPool(proxy, options).connect(target);
     if (protocol === 'http:') return socket;
-    // Node.js would check the certificate of a node with an IP address for the name `localhost`.
+    // Otherwise, Node.js would check the certificate of a node with an IP address for the name
+    // `localhost`.
     const checkNode: typeof checkServerIdentity = (_name, cert) => checkServerIdentity(host, cert);
     return connectTls({ servername: isIP(host) ? '' : host, ...tls, checkServerIdentity: checkNode, socket });
   };

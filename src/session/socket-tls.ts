@@ -1,10 +1,13 @@
-// TLS of a panel's console sockets.
+// The TLS options of a panel's console sockets.
 
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { PanelTls } from '../panel/panel-connections.ts';
 import { TlsSessions } from './tls-sessions.ts';
 
-/** What `tls.connect` needs for a panel's nodes; throws if the certificates or keys are invalid. */
+/**
+ * Returns the options of `tls.connect` for a panel's nodes. Throws if the certificates or keys are
+ * invalid.
+ */
 export type SocketTls = () => {
   readonly secureContext: SecureContext;
   readonly rejectUnauthorized: boolean;
@@ -12,8 +15,8 @@ export type SocketTls = () => {
 };
 
 /**
- * TLS for the sockets of one panel, which share one context: separate contexts would cost some 40
- * kB each.
+ * The TLS options for the sockets of one panel, which share one context: separate contexts would
+ * need about 40 kB each.
  */
 export function socketTls({ insecureSkipVerify, ...material }: Omit<PanelTls, 'serverName'> = {}): SocketTls {
   const sessions = new TlsSessions();

@@ -21,50 +21,50 @@ import type { UnfinishedBytes } from './unfinished-bytes.ts';
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Options that are newer than the types of ws: how long to wait after a close that the far end
- * began, and how many pieces of a frame and fragments of a message it keeps, because each is an
- * object of more than a hundred bytes.
+ * Options that the types of ws don't contain yet: how long to wait after a close by the far end,
+ * and how many pieces of a frame and fragments of a message ws keeps, because each is an object of
+ * more than a hundred bytes.
  */
 const NEWER_OPTIONS = { closeTimeout: CLOSE_TIMEOUT_MS, maxBufferedChunks: 1_024, maxFragments: 1_024 };
 
 /**
- * How much of the response to a refused upgrade is read, and for how long, because it may never
- * end.
+ * How many bytes of the response to a refused upgrade are read, and for how long, because it may
+ * never end.
  */
 const MAX_ANSWER_BYTES = 4_096;
 
 const ANSWER_TIMEOUT_MS = 1_000;
 
-/** The error codes of ws for what the far end sent. */
+/** The error codes of ws for a violation of the protocol by the far end. */
 const BROKEN_PROTOCOL = /^WS_ERR_/;
 
-/** The one for a frame over `maxPayload`. */
+/** The error code for a frame over `maxPayload`. */
 const OVERSIZE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 
-/** How sockets of one panel are opened. */
+/** How to open the sockets of one panel. */
 export interface SocketOptions {
   readonly codec: SocketCodec;
   readonly origin: string;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly tls: SocketTls;
-  /** The tunnel to an address through its proxy; undefined without one. */
+  /** Returns the tunnel to an address through its proxy; undefined without a proxy. */
   readonly tunnelFor?: (url: string) => OpenTunnel | undefined;
   /** Resolves the names of nodes; `dns.lookup` by default. */
   readonly lookup?: LookupFunction;
-  /** What the unfinished messages of all sockets may occupy; of this socket alone by default. */
+  /** The limit on unfinished messages of all sockets; by default, of this socket alone. */
   readonly unfinished?: UnfinishedBytes;
-  /** Closes connections; at once by default. */
+  /** Closes connections in turn; by default, at once. */
   readonly inTurn?: InTurn;
 }
 
-/** Receives a socket's events: `refused` or `opened`, and after `opened` once `closed`. */
+/** Handles a socket's events: `refused` or `opened`, and after `opened` one `closed`. */
 export interface SocketListener {
   opened(): void;
   refused(problem: RefusedUpgrade): void;
   /**
-   * The frame is in these bytes, the whole of them by default, which are valid only during the
-   * call. Returns whether what follows may wait a moment.
+   * A frame in these bytes, or in a part of them. They are valid only during the call. Returns
+   * whether the bytes that follow may wait a moment.
    */
   message(bytes: Buffer, isBinary: boolean, from?: number, to?: number): boolean;
   /** A message was skipped because it is too long. */
@@ -72,18 +72,18 @@ export interface SocketListener {
   closed(closing: SocketClosing): void;
 }
 
-/** How a socket ended. */
+/** The end of a socket. */
 export interface SocketClosing {
   readonly code: number;
   /**
-   * Usually the far end's own text, as raw bytes: it must be sanitized before it is shown. If the
-   * exporter had to end the connection, why.
+   * The far end's text as raw bytes, which must be sanitized before it is shown. If the exporter
+   * ended the connection, its own reason.
    */
   readonly text: string;
   readonly oversize: boolean;
 }
 
-/** One console socket: sends frames at the far end's pace, and reports its end exactly once. */
+/** One console socket. It sends frames at the far end's pace, and reports its end exactly once. */
 export class ConsoleSocket {
   readonly #listener: SocketListener;
   readonly #reader: FrameReader;
@@ -95,25 +95,25 @@ export class ConsoleSocket {
   #detached = false;
   #error: (Error & { code?: string }) | undefined;
   #response: UpgradeRefusal | undefined;
-  /** Why the token can't be sent. */
+  /** Why the token can't be sent; undefined if it can. */
   #unusable: string | undefined;
 
-  /** Begins to connect; the caller enforces the timeout and calls `close`. */
+  /** Starts to connect. The caller enforces the timeout by calling `close`. */
   constructor(url: string, options: SocketOptions, listener: SocketListener) {
     this.#listener = listener;
     this.#clock = options.clock;
     this.#codec = options.codec;
     this.#reader = new FrameReader(listener, options.clock, options.unfinished);
     this.#ws = connect(url, options, this.#reader);
-    // A buffer is written together with its header, a text in two parts.
+    // A buffer is written together with its header, but a text separately.
     const write = (frame: string) => this.#ws.send(Buffer.from(frame), { binary: false });
     this.#outbox = new Outbox(options.clock, write);
     this.#listen(options.inTurn ?? atOnce);
   }
 
   /**
-   * Sends a message, after those before it and no sooner than the far end accepts it. Throws a
-   * RangeError if the message is so long that the far end would drop it; if that message is a
+   * Sends a message after those before it, and not before the far end accepts it. Throws a
+   * RangeError if the far end would drop the message because of its length. If that message is a
    * token, the socket is closed instead.
    */
   send(message: ClientMessage): void {
@@ -121,8 +121,8 @@ export class ConsoleSocket {
     if (frame !== undefined && this.#ws.readyState === WebSocket.OPEN) this.#outbox.send(frame);
   }
 
-  // The caller is responsible for a command's length. A token comes from the panel, and nothing
-  // from the panel may cause an exception here.
+  // The caller is responsible for the length of a command. A token comes from the panel, whose data
+  // must never cause an exception here.
   #encode(message: ClientMessage): string | undefined {
     try {
       return this.#codec.encode(message);
@@ -135,7 +135,7 @@ export class ConsoleSocket {
   }
 
   /**
-   * Closes the socket with a close frame; the listener gets no further events. Resolves when the
+   * Closes the socket with a close frame. The listener gets no further events. Resolves when the
    * connection is gone.
    */
   close(): Promise<void> {
@@ -173,18 +173,17 @@ export class ConsoleSocket {
       if (!this.#detached) this.#listener.message(data as Buffer, isBinary);
     });
     ws.on('unexpected-response', (_request, response: IncomingMessage) => this.#readAnswer(response));
-    // ws reports every failure here first and closes afterward; only the close event is passed on.
+    // ws reports every failure here before it closes. Only the close event is passed on.
     ws.on('error', (error) => {
       this.#error ??= error;
-      // Otherwise a node that broke the protocol could delay its close indefinitely.
+      // Otherwise, a node that violated the protocol could delay its close indefinitely.
       if (this.#opened) ws.terminate();
     });
     ws.on('close', (code, reason) => INTERNAL_ERRORS.contain(() => this.#onClose(code, reason)));
   }
 
   /**
-   * Reads the relevant part of the HTTP response that came instead of a socket, and closes the
-   * connection.
+   * Reads the relevant part of an HTTP response in place of a socket, and closes the connection.
    */
   #readAnswer(response: IncomingMessage): void {
     const { statusCode: status = 0, headers } = response;
@@ -194,7 +193,7 @@ export class ConsoleSocket {
       isChallenge: headers['cf-mitigated'] === 'challenge',
     };
     this.#response = refusal;
-    // The text of any other response identifies what sent it.
+    // The text of any other response identifies its sender.
     if (status >= 300 && status < 400) return this.#ws.terminate();
     let body = Buffer.alloc(0);
     response.on('data', (chunk: Buffer) => {
@@ -238,7 +237,7 @@ function connect(url: string, options: SocketOptions, reader: FrameReader): WebS
     maxPayload: MAX_MESSAGE_BYTES,
     ...NEWER_OPTIONS,
     followRedirects: false,
-    // The exporter's JSON parser replaces invalid UTF-8; validating each console line first would
+    // The exporter's JSON parser replaces invalid UTF-8. Validating each console line first would
     // cost more than everything else.
     skipUTF8Validation: true,
     ...tls,
@@ -265,7 +264,7 @@ function connectDirectly(
   return socket;
 }
 
-/** The form in which Node.js takes a connection that isn't open yet. */
+/** The form in which Node.js accepts a connection that isn't open yet. */
 function connectionBy(
   open: OpenTunnel,
   reader: FrameReader,

@@ -1,4 +1,4 @@
-// Holds one server's console socket, and carries out the effects of its machine.
+// Holds one server's console socket, and executes the effects of its state machine.
 
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { ServerState } from '../domain/power-states.ts';
@@ -30,9 +30,9 @@ import { socketOutcome } from './socket-outcome.ts';
 import { requestToken } from './token.ts';
 
 /**
- * Holds one server's console socket: carries out the effects of its machine, and passes events to
- * it; samples and lines go to the record. It listens to its sockets itself, because an object for
- * each, or closures, would cost memory for every server.
+ * Holds one server's console socket: executes the effects of its machine, passes events to the
+ * machine, and passes samples and lines to the record. It is itself the listener of its sockets,
+ * because separate objects or closures would cost memory for every server.
  */
 export class Streamer implements SocketListener, FrameHandler {
   readonly #context: SessionContext;
@@ -41,24 +41,30 @@ export class Streamer implements SocketListener, FrameHandler {
   #machine: MachineState = INITIAL_STATE;
   /** Cancels the timer of the state. */
   #cancelTimer: Cancel | undefined;
-  /** Ends the wait of a timer that is over for its turn of the event loop. */
+  /** Cancels an expired timer that waits for its turn of the event loop. */
   #leaveTurn: Cancel | undefined;
   #socket: ConsoleSocket | undefined;
   #socketEpoch = 0;
   /**
-   * Ends the wait for a place among the daemon's opening sockets, or for a turn to connect; frees
-   * the place.
+   * Leaves the line for a place among the daemon's opening sockets or for a turn to connect, and
+   * frees the place.
    */
   #leaveRoom: Cancel | undefined;
-  /** In whole milliseconds: every sample sets it, and V8 keeps a fraction in a separate object. */
+  /**
+   * In whole milliseconds, because every sample sets it, and V8 keeps a fraction in a separate
+   * object.
+   */
   #lastStatsAt = 0;
-  /** The machine waits for a sample. */
+  /** Whether the machine waits for a sample. */
   #awaitsStats = false;
   #fetch: AbortController | undefined;
-  /** Texts on this socket that aren't JSON, counted from an instant in whole milliseconds. */
+  /**
+   * The number of texts on this socket that aren't JSON, and since when they are counted, in whole
+   * milliseconds.
+   */
   #unreadable = 0;
   #unreadableSince = 0;
-  /** When the attempt under way began. */
+  /** When the current attempt began. */
   #attemptedAt = 0;
   #closing: Promise<void> = Promise.resolve();
 
@@ -72,12 +78,12 @@ export class Streamer implements SocketListener, FrameHandler {
     return this.#machine;
   }
 
-  /** Resolves when the sockets closed so far are gone. */
+  /** Resolves when all closed sockets are gone. */
   get closing(): Promise<void> {
     return this.#closing;
   }
 
-  /** Something happened to the server or its connection. */
+  /** Passes an event of the server or its connection to the machine. */
   happened(event: MachineEvent): void {
     const before = this.#machine;
     const { state, effects } = step(before, event, this.#machineContext());
@@ -90,7 +96,7 @@ export class Streamer implements SocketListener, FrameHandler {
     if (this.#fetch !== undefined && isTokenRetry(before) !== isTokenRetry(state))
       this.#context.panel.reclassify(this.#record.target.id);
     this.#setTimer();
-    // Last, because a report may begin another attempt.
+    // Last, because the report may start another attempt.
     this.#reportChange(before, state);
     this.#owner.changed();
   }
@@ -111,7 +117,7 @@ export class Streamer implements SocketListener, FrameHandler {
     this.#ended(() => upgradeFailure(refused, way));
   }
 
-  // A socket that was given up is detached, and reports no more frames.
+  // An abandoned socket is detached, and delivers no more frames.
   message(bytes: Buffer, isBinary: boolean, from = 0, to = bytes.length): boolean {
     try {
       return this.#context.sockets.codec.handleFrame(bytes, isBinary, this, from, to);
@@ -132,7 +138,7 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   /**
-   * Thousands of sockets may end in one turn of the event loop: the work after each end is paced,
+   * Thousands of sockets may end in one turn of the event loop, so the work after each end is paced
    * like their connects.
    */
   #ended(failure: () => Failure): void {
@@ -229,7 +235,7 @@ export class Streamer implements SocketListener, FrameHandler {
     }
   }
 
-  /** A timer belongs to the state, and ends with it. */
+  /** Sets the timer of the current state, with which it ends. */
   #setTimer(next = this.#nextTimer): void {
     const { clock } = this.#context;
     this.#cancelTimer?.();
@@ -243,14 +249,13 @@ export class Streamer implements SocketListener, FrameHandler {
   }
 
   readonly #onTimer = (): void => {
-    // For Node, a timer is over only after this: canceling it now would take longer than all the
-    // rest.
+    // Node considers the timer expired only after this. Canceling it now would take longer than
+    // everything else.
     this.#cancelTimer = undefined;
     const next = this.#nextTimer;
     // Frames postpone the end of a silence without setting the timer again.
     if (next === undefined || next.at > this.#context.clock.now()) this.#setTimer(next);
-    // Thousands may be due in one turn of the event loop: after a network stopped carrying
-    // anything.
+    // Thousands of timers may be due in one turn of the event loop, such as after a network outage.
     else this.#leaveTurn = this.#context.sockets.inTurn(this.#onDue);
   };
 
@@ -284,7 +289,7 @@ export class Streamer implements SocketListener, FrameHandler {
     await this.#closing;
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
     this.#leaveRoom = this.#context.sockets.handshakes.enter(url, () => this.#connect(epoch, url));
-    // The connect may have begun at once, and ended already.
+    // The connect may have begun at once, and may already have ended.
     if (!isHandshake(this.#machine)) this.#giveUpPlace();
   }
 
@@ -295,9 +300,9 @@ export class Streamer implements SocketListener, FrameHandler {
 
   #connect(epoch: number, url: string): void {
     this.happened({ type: 'begins', epoch });
-    // After the change, the server may need no socket.
+    // After the change, the server may no longer need a socket.
     if (this.#machine.name !== 'connecting' || this.#machine.epoch !== epoch) return;
-    // The settings may have changed since the token was fetched.
+    // The settings may have changed since the token was requested.
     const problem = this.#context.sockets.addressProblem(url);
     if (problem !== undefined) {
       this.happened({ type: 'closed', epoch, failure: { reason: 'no_token', problem } });
@@ -309,7 +314,7 @@ export class Streamer implements SocketListener, FrameHandler {
       this.#context.log.socketMoved(this.#record, hostBefore, host);
     if (hostBefore !== host) {
       this.#record.socketHost = host;
-      // A server that isn't in the list has the node of its socket.
+      // A server that isn't in the list belongs to its socket's node.
       this.#context.panel.reclassify(this.#record.target.id);
     }
     this.#socketEpoch = epoch;
@@ -317,21 +322,22 @@ export class Streamer implements SocketListener, FrameHandler {
     try {
       this.#socket = this.#context.sockets.openSocket(url, this);
     } catch (error) {
-      // ws rejects some addresses by throwing; that must not look like a bug in the exporter.
+      // ws rejects some addresses with an exception, which must not look like a bug in the
+      // exporter.
       this.refused({ error: error as Error });
     }
   }
 }
 
-/** Why a socket ends after an exception of the exporter's own code. */
+/** The failure of a socket after an exception of the exporter's own code. */
 const FAILED: Failure = {
   reason: 'closed',
   problem: { cause: 'unexpected', detail: 'the exporter failed to handle a message' },
 };
 
 /**
- * A socket ends with the next text that isn't JSON after this many within a minute: each costs as
- * much as 20 readable ones.
+ * The maximum number of texts per minute that aren't JSON; another one ends the socket. Each costs
+ * as much as 20 readable ones.
  */
 const MAX_UNREADABLE = 20;
 

@@ -1,16 +1,19 @@
-// The surroundings of a session: everything outside it that its decisions depend on.
+// The surroundings of a session: everything outside of it on which its decisions depend.
 
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { NEVER } from '../domain/time.ts';
 import type { PollIntervals } from './poll.ts';
 
-/** The sockets of a server's node, or its polls; instants are monotonic milliseconds. */
+/**
+ * The state of the sockets of a server's node, or of its polls. Instants are monotonic
+ * milliseconds.
+ */
 export interface WayState {
-  /** The problem that holds it for now: of the panel, the path, the account or the node. */
+  /** The problem that currently holds it: the panel's, the path's, the account's or the node's. */
   readonly heldBy: Problem | undefined;
   /**
-   * When the panel and the node were last blamed or cleared: failures from before are explained, or
+   * When the panel and the node were last blamed or cleared. Earlier failures are explained or
    * over.
    */
   readonly panelJudgedAt: number;
@@ -19,7 +22,7 @@ export interface WayState {
 
 const FREE: WayState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
 
-/** The surroundings of a session; instants are monotonic milliseconds. */
+/** The surroundings of a session. Instants are monotonic milliseconds. */
 export interface Surroundings extends PollIntervals {
   readonly now: number;
   readonly isRunning: boolean;
@@ -27,29 +30,29 @@ export interface Surroundings extends PollIntervals {
   readonly target: ServerTarget;
   /** When the server list was last read completely. */
   readonly listedAt: number;
-  /** When the key, or the connection to the panel, last changed. */
+  /** When the API key or the connection to the panel last changed. */
   readonly accessedAnewAt: number;
-  /** The process may open a file for its socket. */
+  /** Whether the process may open a file for its socket. */
   readonly hasRoom: boolean;
   readonly sockets: WayState;
   readonly polls: WayState;
-  /** The node's sockets work as far as is known, or this server is chosen to test them. */
+  /** Whether the node's sockets are expected to work, or this server is chosen to test them. */
   readonly mayConnect: boolean;
-  /** The server's own limit delays its next call for credentials. */
+  /** Whether the server's own limit delays its next call for credentials. */
   readonly isTokenDelayed: boolean;
   /**
    * Set while this server is chosen to test its node's sockets, with new credentials if `isFresh`.
    */
   readonly trial: { readonly isFresh: boolean } | undefined;
   /**
-   * By cause: when another server that had failed for it last worked again, on the panel and on
-   * this server's node.
+   * For each cause, when another server that had failed for it last worked again, on the panel and
+   * on this server's node.
    */
   readonly recovered: ReadonlyMap<CauseCode, number>;
   readonly recoveredOnNode: ReadonlyMap<CauseCode, number>;
 }
 
-/** Surroundings in which nothing holds the server, and nothing has happened yet. */
+/** Surroundings in which nothing holds the server and nothing has happened. */
 export const NOTHING_KNOWN = {
   listedAt: NEVER,
   accessedAnewAt: NEVER,

@@ -1,4 +1,4 @@
-// The renewal of a socket's token: before it ends, or because the node rejected it.
+// The renewal of a socket's token before it expires, or after the node rejected it.
 
 import { lastingRefusal } from './lasting-refusal.ts';
 import type { Failure, MachineEvent, MachineState, StateNamed, Token } from './machine-model.ts';
@@ -14,29 +14,30 @@ import {
 } from './machine-steps.ts';
 
 /**
- * If a daemon calls a token expired this soon after accepting it, fetching another at once won't
- * help.
+ * If a daemon reports a token as expired this soon after accepting it, requesting another at once
+ * won't help.
  */
 const REFUSED_AFTER_AUTH_MS = 30_000;
 
-/** Up to this many consecutive failures are followed quickly by another token. */
+/** The number of consecutive failures after which another token is quickly requested. */
 const QUICK_RENEWALS = 2;
 
 /**
- * A node that revokes tokens rejects those issued before, and tokens carry whole seconds: a token
- * issued in the same second is rejected as well, but one fetched this much later is not.
+ * A node that revokes tokens rejects those issued before, and tokens contain whole seconds. It
+ * therefore also rejects a token from the same second, but not one that is requested this much
+ * later.
  */
 export const RENEW_AGAIN_MS = 2_000;
 
-/** A server that the panel blocks gets no new token: the current one lasts until it expires. */
+/** A server that the panel blocks gets no new token. The current one lasts until it expires. */
 export function renew(state: StateNamed<'streaming'>, { target }: MachineContext): MachineState {
   const ending = { ...state, dueAt: state.token.expiresAt };
   return target.blocked === undefined ? { ...ending, name: 'renewing', next: undefined } : ending;
 }
 
 /**
- * The first two times, a rejected token is replaced after 2 s if another token may fix the error;
- * after that, it is retried like any failure.
+ * A rejected token is replaced after 2 s if another one may be accepted, up to two times. After
+ * that, it is retried like any failure.
  */
 export function rejectToken(
   state: StateNamed<'authenticating' | 'opening'>,
@@ -44,8 +45,8 @@ export function rejectToken(
   context: MachineContext,
 ): MachineState {
   const isJwtError = event.type === 'jwtError';
-  // After a restart, a daemon rejects tokens that it accepted before; that proves nothing about a
-  // new one.
+  // After a restart, a daemon rejects tokens that it accepted before. That means nothing for a new
+  // one.
   if (state.name === 'authenticating' && state.reused && (!isJwtError || event.fixable))
     return fetchToken({ ...state, wokenAt: context.now }, context);
   const isRenewable = isJwtError && event.fixable && state.failures < QUICK_RENEWALS;
@@ -59,7 +60,7 @@ export function onJwtError(
 ): MachineState {
   if (!event.fixable) return fail(state, undefined, event.failure(), context);
   if (state.name === 'renewing') {
-    // While a token is under way, each event that the daemon withholds produces another error.
+    // While a token is being requested, each event that the daemon withholds causes another error.
     if (state.next === undefined || event.answersToken !== true)
       return state.isWithheld === true ? state : { ...state, isWithheld: true };
     return rejectRenewal(state, event.failure(), context);
@@ -77,8 +78,8 @@ export function rejectRenewal(state: RenewalState, failure: Failure, context: Ma
 }
 
 /**
- * A failed renewal doesn't affect the socket while its token is valid. If the node rejects that
- * token too, a refusal by the panel ends the socket.
+ * A failed renewal doesn't affect the socket while its token is valid. If the node also rejects
+ * that token, a refusal by the panel ends the socket.
  */
 export function keepStreaming(state: RenewalState, failure: Failure, context: MachineContext): MachineState {
   if (state.isWithheld === true && lastingRefusal(failure.problem) !== undefined)
@@ -95,7 +96,7 @@ function streamingWith(state: RenewalState, { problem }: Failure, retryAt: numbe
 }
 
 export function takeToken(state: LiveState, next: Token, context: MachineContext): MachineState {
-  // The server was moved to another node: the old one will go silent.
+  // The server was moved to another node, and the old one will become silent.
   if (next.socketUrl !== state.token.socketUrl)
     return connect({ ...state, problem: undefined }, { token: next, reused: false }, context);
   return { ...state, name: 'renewing', next, dueAt: context.now + context.timeouts.authTimeoutMs };

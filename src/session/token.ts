@@ -8,8 +8,8 @@ import { isTokenRetry, type MachineEvent, type MachineState, type Token } from '
 import type { SessionContext, SessionRecord } from './session-context.ts';
 
 /**
- * Requests a token by the machine's deadline, and returns the result as an event for the machine.
- * Never rejects.
+ * Requests a token by the machine's deadline. Returns the result as an event for the machine, and
+ * never rejects.
  */
 export async function requestToken(
   context: Pick<SessionContext, 'clock' | 'random' | 'panel' | 'sockets'>,
@@ -21,7 +21,8 @@ export async function requestToken(
   const state = machine();
   const isRenewal = state.name === 'renewing';
   const isNew = sampledAt === undefined && state.epoch === 0 && 'failures' in state && state.failures === 0;
-  // If its own limit delays it, the server asked for tokens before, and a poll takes its place.
+  // If the server's own limit delays the call, it has requested tokens before, and a poll takes the
+  // call's place.
   const isPolledMeanwhile = target.mode !== 'socket' && panel.delaysToken(target.id);
   const isFirst = isNew && !isPolledMeanwhile;
   const deadline = isRenewal ? state.token.expiresAt : neededBy(clock.now(), isFirst);
@@ -41,26 +42,26 @@ function tokenFailed(problem: Problem): MachineEvent {
 }
 
 /**
- * A token is renewed at a random point between these parts of its life: early enough to retry,
+ * A token is renewed at a random point between these parts of its lifetime: early enough to retry,
  * late enough to cost few calls.
  */
 const RENEWAL = { from: 0.75, to: 0.9 };
 
 /**
- * The first token of a socket is renewed from here on, so that a fleet that started together
- * spreads at once.
+ * The earliest point for the first token of a socket, so that the renewals of a fleet that started
+ * together spread at once.
  */
 const FIRST_RENEWAL_FROM = 0.1;
 
 /**
- * A token's life has this many steps, of 2 s if it lives ten minutes, and the fleet's tokens are
- * renewed together at each: calls in a row take half the CPU time.
+ * The number of steps in a token's lifetime, of 2 s each if that is ten minutes. The fleet's tokens
+ * are renewed together at each step, because consecutive calls take half the CPU time.
  */
 const RENEWAL_STEPS = 300;
 
 /**
- * Credentials with their instants: the lifetime counts on the monotonic clock from their receipt;
- * `random` is uniform in [0, 1).
+ * A token whose lifetime counts from its arrival on the monotonic clock. `random` is uniform in [0,
+ * 1).
  */
 export function toToken(
   { token, socketUrl, lifetimeMs }: Credentials,

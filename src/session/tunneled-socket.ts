@@ -1,4 +1,4 @@
-// A connection through a proxy, read like a socket with the option `onread`, which Node.js offers
+// A connection through a proxy, read like a socket with the option `onread`, which Node.js supports
 // only for its own connections.
 import { Duplex } from 'node:stream';
 
@@ -6,7 +6,7 @@ import { Duplex } from 'node:stream';
 export class TunneledSocket extends Duplex {
   readonly #tunnel: Duplex;
 
-  /** `read` returns whether to read on; otherwise, `resume` does. */
+  /** `read` returns whether to read on. If it doesn't, `resume` does. */
   constructor(tunnel: Duplex, read: (bytes: Buffer) => boolean) {
     super();
     this.#tunnel = tunnel;
@@ -18,8 +18,7 @@ export class TunneledSocket extends Duplex {
     tunnel.once('close', () => this.destroy());
   }
 
-  // Nothing may have been pushed since the last read, so a stream that reads on would wait for
-  // that.
+  // A stream that reads on would wait for pushed data, of which there may be none.
   override resume(): this {
     this.#tunnel.resume();
     return super.resume();

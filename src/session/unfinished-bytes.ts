@@ -1,8 +1,8 @@
-// Limits what the unfinished messages of all sockets may occupy.
+// Limits the memory of the unfinished messages of all sockets.
 
 /**
- * Bounds the memory that the unfinished messages of one panel's sockets occupy together: each of
- * thousands of sockets may begin a long message and never end it.
+ * Limits the memory of the unfinished messages on one panel's sockets: each of thousands of sockets
+ * may begin a long message and never end it.
  */
 export class UnfinishedBytes {
   readonly #limit: number;
@@ -12,12 +12,12 @@ export class UnfinishedBytes {
     this.#limit = limit;
   }
 
-  /** The bytes taken and not given back. */
+  /** The bytes that were taken and not returned. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Takes bytes; false if they would exceed the limit. */
+  /** Takes bytes. Returns false if they would exceed the limit. */
   take(bytes: number): boolean {
     if (this.#taken + bytes > this.#limit) return false;
     this.#taken += bytes;
@@ -30,7 +30,7 @@ export class UnfinishedBytes {
 }
 
 /**
- * As much as 128 of the longest messages that are kept; a panel's servers rarely print lines of
- * more than a few KiB.
+ * Equal to 128 messages of the maximum length. A panel's servers rarely print lines of more than a
+ * few KiB.
  */
 const MAX_UNFINISHED_BYTES = 16 * 1024 * 1024;

@@ -1,21 +1,21 @@
-// A line that any item can leave at any time.
+// A queue that any item can leave at any time.
 
-/** Items in the order in which they came; each operation takes the same time in a long line. */
+/** Items in the order of their arrival. Each operation takes constant time. */
 export class WaitingLine<Item> {
   readonly #items = new Set<Item>();
-  /** One iterator for all items: a new one would have to skip all removed items. */
+  /** One iterator for all items, because a new one would have to skip all removed items. */
   #next = this.#items.values();
 
   get isEmpty(): boolean {
     return this.#items.size === 0;
   }
 
-  /** Adds the item at the end; a waiting item keeps its place. */
+  /** Adds the item at the end. A waiting item keeps its place. */
   add(item: Item): void {
     this.#items.add(item);
   }
 
-  /** Removes the item if it waits. */
+  /** Removes the item if it is waiting. */
   leave(item: Item): void {
     this.#items.delete(item);
   }

@@ -1,4 +1,4 @@
-// The connections that a port of the simulation accepted, which end when it is closed.
+// The accepted connections of a port, which end when the port is closed.
 
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
@@ -8,7 +8,8 @@ export class AcceptedConnections {
   readonly #open = new Set<Socket>();
 
   /**
-   * A client may disconnect at any moment, even during a stalled upgrade: its errors mean nothing.
+   * Ignores the client's errors, because it may disconnect at any moment, even during a stalled
+   * upgrade.
    */
   add(socket: Socket): void {
     this.#open.add(socket);
@@ -16,7 +17,7 @@ export class AcceptedConnections {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  /** Closes the server's port, and destroys every connection; resolves when both are closed. */
+  /** Closes the server's port and destroys every connection. Resolves when both are closed. */
   async close(server: Server): Promise<void> {
     if (!server.listening) return;
     const closed = once(server, 'close');

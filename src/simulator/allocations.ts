@@ -1,14 +1,15 @@
-// The allocations of simulated servers, as panels list them.
+// The allocations of simulated servers, in panels' format.
 
 import type { Allocation } from './panel-kinds.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 
-/** The lowest port assigned to a server whose spec has none. */
+/** The lowest port for a server without a port in its spec. */
 const FIRST_PORT = 20_000;
 
 /**
- * The server's allocations. Addresses not given by a spec are reserved for documentation (RFC 5737)
- * and unreachable. Panels list allocations in no particular order, so the default one comes last.
+ * The server's allocations. Addresses that no spec contains are reserved for documentation (RFC
+ * 5737) and unreachable. The default allocation comes last, because panels list allocations in no
+ * particular order.
  */
 export function listedAllocations({
   allocationSpec,

@@ -1,4 +1,4 @@
-// Admits the calls to a simulated panel.
+// Admits or rejects the calls to a simulated panel.
 
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
@@ -16,7 +16,7 @@ import type { SimulatorSettings } from './simulator-settings.ts';
 const GARBAGE = '{"data":{"token":"eyJ0';
 const OVERSIZE_BYTES = 16 * 1_048_576;
 
-/** The part of the panel that the gate in front of every endpoint uses. */
+/** The part of the panel that the gate uses. */
 export interface GateHost {
   readonly clock: Clock;
   readonly settings: SimulatorSettings;
@@ -37,7 +37,7 @@ export interface CallTarget {
   readonly node?: string | undefined;
 }
 
-/** Which keys an API knows, and which of them it refuses. */
+/** The keys that an API knows, and which of them it rejects. */
 export interface KeyPolicy {
   readonly isKnown: (key: string, clientKeys: ReadonlySet<string>) => boolean;
   /** The detail of a 403; undefined if the key may be used. */
@@ -56,7 +56,7 @@ const CLIENT_KEYS: KeyPolicy = {
       : undefined,
 };
 
-/** The processing that every call goes through: the record, the key, the limits and the faults. */
+/** Handles every call: recording, key, limits and faults. */
 export class ApiGate {
   readonly #host: GateHost;
   /** A single window, because all keys belong to one user, and the panel limits users. */
@@ -101,7 +101,7 @@ export class ApiGate {
     return PANEL_BEHAVIORS[this.#host.settings.panel];
   }
 
-  /** Calagopus' refusals after the limit check (backend/src/routes/api/client/mod.rs). */
+  /** Calagopus' rejections after the limit check (backend/src/routes/api/client/mod.rs). */
   #refuseInTexts(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,
@@ -119,7 +119,7 @@ export class ApiGate {
       : undefined;
   }
 
-  /** The refusals before the limit check, in this order; they have no rate limit headers. */
+  /** The rejections before the limit check, in this order. They have no rate limit headers. */
   #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const refuse = (status: number, detail?: string, code?: string) =>
@@ -187,8 +187,8 @@ export class ApiGate {
   }
 
   /**
-   * The rate limit headers of a response, read when it is sent: for credentials they show the
-   * server's limit.
+   * Returns a function for the rate limit headers of a response, which is called when the response
+   * is sent. For credentials, they contain the server's limit.
    */
   #headers({ endpoint, server }: CallTarget): () => Record<string, string> {
     return () => {
@@ -245,8 +245,7 @@ export class ApiGate {
         break;
     }
     context.env.incoming.socket.destroy();
-    // Never sent, because the connection is closed; it must not count as a response in the record
-    // either.
+    // Never sent, because the connection is closed. It must not be recorded as a response either.
     return new Response(null, { status: 500 });
   }
 }
@@ -255,7 +254,7 @@ export class ApiGate {
 const CALAGOPUS_HEADER_LENGTH = 55;
 
 /**
- * The only response of Calagopus with rate limit headers; the limit is that of a 30 s window
+ * Calagopus sends rate limit headers only with this response. The limit is that of a 30 s window
  * (shared/src/cache.rs).
  */
 function tooManyInTexts({ resetMs, remaining }: RateVerdict, limit: number, clock: Clock): SimulatedAnswer {

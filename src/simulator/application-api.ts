@@ -12,14 +12,14 @@ import type { NodeSpec } from './simulator-settings.ts';
 /** The only key that the application API accepts. */
 export const APPLICATION_KEY = 'ptla_SimulatedApplicationKey';
 
-/** A client key is known, but must be an administrator's. */
+/** A client key is also accepted if it is an administrator's. */
 export const APPLICATION_KEYS: KeyPolicy = {
   isKnown: (key, clientKeys) => key === APPLICATION_KEY || clientKeys.has(key),
   refusal: (key, clientKeys, { admin }) =>
     clientKeys.has(key) && !admin ? 'This account does not have permission to access the API.' : undefined,
 };
 
-/** The part of the panel's application API that lists its nodes, as a Hono application. */
+/** The part of the panel's application API that lists nodes, as a Hono application. */
 export function applicationApi(host: ApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.get('/api/application/nodes', (context) =>

@@ -1,5 +1,5 @@
 /**
- * The routes of a simulated Calagopus panel, as calagopus/panel has them
+ * The routes of a simulated Calagopus panel, as in calagopus/panel
  * (backend/src/routes/api/client).
  */
 import type { HttpBindings } from '@hono/node-server';
@@ -77,14 +77,14 @@ export function calagopusApi(host: ApiHost, gate: ApiGate): Hono<{ Bindings: Htt
   return app;
 }
 
-/** The refusal of a key that lacks this permission. */
+/** The rejection of a key that lacks this permission. */
 function forbidden({ settings }: ApiHost, permission: string): SimulatedAnswer | undefined {
   return allows(settings.accountPermissions, permission)
     ? undefined
     : textsRefusal(403, `you do not have permission to perform this action: ${permission}`);
 }
 
-/** The panel's message for each state in which it refuses a server's calls. */
+/** The panel's message for each state in which it rejects calls for a server. */
 const CONFLICTS: Readonly<Partial<Record<Conflict, string>>> = {
   suspended: 'server is suspended',
   transferring: 'server is being transferred',
@@ -122,7 +122,7 @@ function listing(host: ApiHost, context: ApiContext): SimulatedAnswer {
   return page(context, 'servers', shown, (server) => serverDocument(server, host.settings));
 }
 
-/** Issues credentials, whatever the server's state is. */
+/** Issues credentials, regardless of the server's state. */
 async function credentials(
   host: ApiHost,
   server: SimulatedServer,

@@ -49,7 +49,7 @@ const ADMIN_PERMISSIONS = ['admin.websocket.errors', 'admin.websocket.install', 
 export function clientApi(host: ApiHost, gate: ApiGate): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   /**
-   * A route of one server; Hydrodactyl has most of them only below the name of the server's daemon.
+   * A route of one server. On Hydrodactyl, most of them are below the name of the server's daemon.
    */
   const serverRoute =
     (endpoint: PanelEndpoint | 'other', needsDaemon: boolean, handle: ServerHandler) =>
@@ -99,7 +99,7 @@ function wrongDaemon(daemon: string, { daemonType }: SimulatedServer): Promise<S
   return refuse(400, detail, 'HttpException');
 }
 
-/** The refusal of a call for a server that can't be used; undefined if the call succeeds. */
+/** The rejection of a call for a server that can't be used; undefined if the call succeeds. */
 function refuseConflict({ conflict }: SimulatedServer): Promise<SimulatedAnswer> | undefined {
   // After a failed reinstallation, a server can be used.
   if (conflict === undefined || conflict === 'reinstall_failed') return undefined;

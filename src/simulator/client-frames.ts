@@ -1,4 +1,4 @@
-// The frames of one console client, of which a daemon accepts only so many in a time.
+// The frames of one console client, which a daemon limits in number and rate.
 
 import type { Clock } from '../domain/time.ts';
 import {
@@ -26,16 +26,16 @@ export interface ReceivedFrame {
   readonly isThrottled: boolean;
 }
 
-/** The source of the frames, and how fast they may come. */
+/** The sender of the frames, and their limits. */
 export interface ClientFramesOptions {
   readonly server: string;
   readonly clock: Clock;
   readonly recorder: Recorder;
-  /** Whether the daemon drops frames that come too fast, when a frame arrives. */
+  /** Whether the daemon drops frames that arrive too fast, checked for each frame. */
   readonly throttles: () => boolean;
 }
 
-/** Counts each frame against two limits: of all frames, and of commands. */
+/** Counts each frame against two limits: one for all frames, and one for commands. */
 export class ClientFrames {
   readonly #options: ClientFramesOptions;
   #budget: FrameBudget;
@@ -60,7 +60,7 @@ export class ClientFrames {
     this.#budget = verdict.budget;
     const command = verdict.accepted && event === 'send command' ? this.#admitCommand(at) : undefined;
     const isAccepted = verdict.accepted && command?.accepted !== false && frame !== undefined;
-    // A token is a secret, also in a record.
+    // A token is secret, even in a record.
     const args = event === 'auth' ? undefined : frame?.args;
     recorder.frame({ at, server, event, accepted: isAccepted, args });
     if (verdict.crashing) recorder.count('wouldHaveCrashed');

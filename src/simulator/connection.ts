@@ -32,7 +32,7 @@ export interface ConsoleHost {
   readonly faults: Faults;
   readonly tokenKey: Uint8Array;
   readonly settings: SimulatorSettings;
-  /** Sockets without a token; all clients have one address. */
+  /** Sockets without a token. All clients have the same address. */
   readonly unauthenticated: readonly [Set<unknown>, Set<unknown>];
   /** When the node last started, in Unix milliseconds: older tokens are invalid. */
   readonly startedUnixMs: number;
@@ -82,7 +82,7 @@ export class ConsoleConnection {
   }
 
   /**
-   * Sends an event's frame if the token has the permission for it; if the token has expired, sends
+   * Sends an event's frame if the token has the permission for it. If the token has expired, sends
    * the node's error instead.
    */
   send(frame: Buffer | string, permission?: string): void {
@@ -99,7 +99,8 @@ export class ConsoleConnection {
   }
 
   /**
-   * Notifies the client if the token is about to expire; Calagopus' daemon also if it has expired.
+   * Notifies the client if the token is about to expire. Calagopus' daemon also does so after it
+   * has expired.
    */
   checkToken(): void {
     // Calagopus' daemon sends a ping at each of these checks.
@@ -151,7 +152,7 @@ export class ConsoleConnection {
     return PANEL_BEHAVIORS[this.#host.settings.panel];
   }
 
-  /** Why the token can't be used, as checked for every message. */
+  /** Why the token can't be used, which is checked for every message. */
   get #tokenError(): string | undefined {
     return this.#token.error(this.#host.clock.now());
   }
@@ -163,7 +164,7 @@ export class ConsoleConnection {
   #receive(data: RawData, isBinary: boolean): void {
     const { event, argument, isAccepted, isThrottled } = this.#frames.receive(data as Buffer, isBinary);
     if (isThrottled) this.#sendNow('throttled', [event]);
-    // In order of arrival, because a frame after an auth must take effect after it.
+    // In the order of arrival, because a frame after an auth must take effect after it.
     if (isAccepted) this.#handling = this.#handling.then(() => this.#handle(event, argument));
   }
 
@@ -189,7 +190,7 @@ export class ConsoleConnection {
         break;
       case 'set state': {
         const action = powerCommandSchema.safeParse(argument);
-        // Real nodes silently ignore what a token doesn't permit.
+        // Real nodes silently ignore messages that a token doesn't permit.
         if (!action.success || !this.#token.allows(POWER_PERMISSIONS[action.data])) break;
         this.#host.power(this.#server, action.data);
         break;

@@ -19,8 +19,8 @@ import { settingsChangeSchema } from './simulator-settings.ts';
 const serverSchema = z.strictObject({ server: z.string() });
 
 /**
- * The operations over HTTP: each is a POST with a JSON body to `/control/<name>`; a server in the
- * path is a UUID, short id or name.
+ * The operations over HTTP, each a POST with a JSON body to `/control/<name>`. A server is given by
+ * UUID, short id or name.
  */
 const OPERATIONS = {
   'faults/rest': operation(restFaultSchema, (panel, fault) => panel.failRest(fault)),
@@ -94,7 +94,7 @@ const OPERATIONS = {
 interface Operation {
   /** The schema of the body. */
   readonly schema: z.ZodType;
-  /** Validates the body and performs the operation; returns the response body. */
+  /** Validates the body and executes the operation. Returns the response body. */
   readonly perform: (panel: Simulator, body: unknown) => unknown;
 }
 
@@ -139,7 +139,7 @@ function schemas(): Readonly<Record<string, unknown>> {
   );
 }
 
-/** The JSON body; a missing body counts as an empty object. */
+/** The JSON body. A missing body counts as an empty object. */
 async function readBody(context: Context): Promise<object> {
   const text = await context.req.text();
   if (text === '') return {};

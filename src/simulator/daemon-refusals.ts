@@ -1,4 +1,4 @@
-// How a daemon refuses a token on a console socket, in its own form.
+// How a daemon rejects a token on a console socket, in its own form.
 
 import { randomUUID } from 'node:crypto';
 import type { PanelBehavior } from './panel-behavior.ts';
@@ -28,7 +28,7 @@ export function daemonRefusal(
   return meaning === undefined ? 'drop' : [event, `invalid token: ${meaning}`];
 }
 
-/** The text of an error: Wings gives each an identifier. */
+/** The text of an error. Wings adds an identifier to each. */
 export function errorText(text: string, { forgetsTokens }: Pick<PanelBehavior, 'forgetsTokens'>): string {
   if (forgetsTokens || text.startsWith('Error Event')) return text;
   return `Error Event [${randomUUID()}]: ${text}`;

@@ -1,4 +1,4 @@
-// A daemon's reactions to crashes, such as the lines that it prints on the console.
+// A daemon's reactions to crashes, such as its lines on the console.
 
 import type { ExitState } from './simulator-schema.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
@@ -15,7 +15,7 @@ interface Daemon {
   readonly line: (prefix: string, text: string) => string;
   /** Whether it prints that it doesn't restart the server because crash detection is off. */
   readonly namesDisabledDetection: boolean;
-  /** Whether a server that somebody kills is off at once, without `stopping`. */
+  /** Whether a killed server is off at once, without `stopping`. */
   readonly killsSilently: boolean;
 }
 
@@ -64,7 +64,7 @@ export function daemonLine(text: string, node: Pick<SimulatorSettings, 'daemon' 
 const CRASH_TIMEOUT_S = 60;
 
 /**
- * The daemon's reaction to a process that ended by itself, as in server/crash.go of Wings:
+ * The daemon's reaction to a process that ended by itself, as in server/crash.go of Wings.
  * `sinceRestartMs` is the time since the last crash after which it restarted the server.
  */
 export function crashReport(

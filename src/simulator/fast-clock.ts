@@ -3,9 +3,9 @@
 import type { Cancel, Clock } from '../domain/time.ts';
 
 /**
- * Accelerated real time: what the program takes for a second passes in a fraction of one. When the
- * exporter and the simulated panel share this clock, minutes of their interaction fit into a test
- * without changing any deadline.
+ * Accelerated real time, in which a second of the program takes a fraction of a second. If the
+ * exporter and the simulated panel share this clock, a test can cover minutes of their interaction
+ * without a change of any deadline.
  */
 export class FastClock implements Clock {
   readonly #speed: number;

@@ -1,10 +1,10 @@
-// The faults that were injected into a simulation, each for a call or a socket.
+// The faults of a simulation, each for a call or a socket.
 
 import type { CallTarget } from './api-gate.ts';
 import { nodeName, type SimulatedServer } from './simulated-server.ts';
 import type { RestFault, SocketFault } from './simulator-schema.ts';
 
-/** An active fault; its server, if it has one, is a UUID. */
+/** An active fault. Its server, if it has one, is a UUID. */
 interface Armed<Fault> {
   readonly fault: Fault;
   left: number;
@@ -13,7 +13,7 @@ interface Armed<Fault> {
 /** Faults that affect socket traffic until they are cleared. */
 const LASTING: ReadonlySet<SocketFault['kind']> = new Set(['silence', 'frozen-stats', 'late-stats']);
 
-/** The active faults; the first match applies, and expires after its number of times. */
+/** The active faults. The first match applies, and expires after its number of times. */
 export class Faults {
   #rest: Armed<RestFault>[] = [];
   #sockets: Armed<SocketFault>[] = [];
@@ -79,7 +79,7 @@ export class Faults {
   }
 }
 
-/** What a fault may be limited to; a node's list is a call of its node, and of no server. */
+/** What a fault may be limited to. A node's list is a call for its node, and for no server. */
 type FaultPlace = Pick<CallTarget, 'server' | 'node'>;
 
 type FaultyServer = Pick<SimulatedServer, 'uuid' | 'node' | 'nodeName'>;

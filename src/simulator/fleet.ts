@@ -27,8 +27,7 @@ const FAILED_START: ExitState = { code: 1 };
 /** The number of lines that `send logs` returns. */
 const LOG_LINES = 150;
 /**
- * Servers that print more lines per second than this print in every slice rather than once per
- * tick.
+ * Servers that print more lines per second than this print in every slice, and not once per tick.
  */
 const SMOOTH_FROM_LINES_PER_SECOND = 5;
 
@@ -78,11 +77,11 @@ export class SimulatedFleet {
   }
 
   /**
-   * Adds a server; throws if its UUID or name is taken. A duplicate short id refers to the older
+   * Adds a server. Throws if its UUID or name exists. A duplicate short id refers to the older
    * server.
    */
   add(spec: ServerSpec): SimulatedServer {
-    // Consecutive numbers would give similar seeds; the multiplier spreads them.
+    // Consecutive numbers would give similar seeds, so a multiplier spreads them.
     const seed = this.#seed + Math.imul(++this.#added, 0x01000193);
     const server = createServer(spec, seed, this.#clock.now(), this.#settings());
     if (this.find(server.uuid) ?? this.find(server.name)) {
@@ -127,7 +126,7 @@ export class SimulatedFleet {
     const now = this.#clock.now();
     const before = server.game;
     const { server: game, passed } = applyEvent(before, event, now, traits);
-    // A server whose disk was full starts with files deleted, as if a person had done that.
+    // A server with a full disk starts with deleted files, as if a person had deleted them.
     server.game = passed.includes('starting') ? withDisk(game, server.usualDiskBytes) : game;
     if (traits.startFails && passed.includes('starting')) server.startsToFail -= 1;
     if (passed.includes('offline')) server.cancelDaemon();
@@ -142,7 +141,7 @@ export class SimulatedFleet {
       this.#say(server, [RESTART_FAILED]);
     }
     server.cancelDue();
-    // A timer may fire slightly early; `due` then changes nothing and the timer is set again.
+    // A timer may fire slightly early. Then `due` changes nothing, and the timer is set again.
     const { due } = game;
     if (due === undefined) return;
     server.cancelDue = this.#clock.schedule(due.at - now, () => {
@@ -151,9 +150,9 @@ export class SimulatedFleet {
     });
   }
 
-  /** Ends a server's process; the daemon then reacts to its exit state. */
+  /** Ends a server's process. The daemon then reacts to its exit state. */
   crash(server: SimulatedServer, exit: ExitState): void {
-    // A process that ends while its server is stopping ended as requested.
+    // A process that ends while its server is stopping has ended as requested.
     if (server.game.state === 'offline' || server.game.state === 'stopping') return;
     const settings = this.#settings();
     const now = this.#clock.now();
@@ -166,7 +165,7 @@ export class SimulatedFleet {
     this.#say(server, sentences);
   }
 
-  /** Fills a server's disk: the daemon reports it, and stops the server. */
+  /** Fills a server's disk. The daemon reports it and stops the server. */
   fillDisk(server: SimulatedServer, stopsAfterMs = 0): void {
     if (server.game.state !== 'running' && server.game.state !== 'starting') return;
     this.#say(server, [DISK_FULL]);
@@ -181,7 +180,7 @@ export class SimulatedFleet {
     else server.cancelDaemon = this.#clock.schedule(delayMs, act);
   }
 
-  /** Sends messages of the daemon. They aren't part of the game's log. */
+  /** Sends messages of the daemon, which aren't part of the game's log. */
   #say(server: SimulatedServer, sentences: readonly string[]): void {
     for (const text of sentences) {
       this.broadcast(server, this.#frame('console output', [daemonLine(text, this.#settings())]));
@@ -195,7 +194,7 @@ export class SimulatedFleet {
     if (server.connections.size > 0) this.broadcast(server, this.#frame('console output', [line]));
   }
 
-  /** Completes a backup: as on real nodes, the panel knows before the sockets do. */
+  /** Completes a backup. As on real nodes, the panel knows it before the sockets do. */
   completeBackup(server: SimulatedServer, backup: BackupEnd): void {
     const outcome = endBackup(server.backups, backup, this.#clock.toUnixMs(this.#clock.now()));
     this.broadcast(server, this.#frame('backup completed', [outcome]), 'backup.read');
@@ -256,7 +255,7 @@ export class SimulatedFleet {
     }
   }
 
-  // Returns bytes, because a frame is sent to all of a server's sockets but encoded only once.
+  // Returns bytes, because a frame is encoded once and sent to all of a server's sockets.
   #frame(event: string, args: readonly string[]): Buffer {
     return Buffer.from(eventFrame(event, args));
   }

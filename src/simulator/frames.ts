@@ -10,8 +10,8 @@ export function eventFrame(event: string, args: readonly string[], hasArgs = fal
 }
 
 /**
- * A server's resources as Calagopus and its daemon write them (application/src/server/resources.rs
- * of calagopus/wings).
+ * A server's resources in the format of Calagopus and its daemon
+ * (application/src/server/resources.rs of calagopus/wings).
  */
 export function resourceUsage(state: GameState, usage: GameUsage): object {
   return {
@@ -45,7 +45,7 @@ export function statsPayload(
   });
 }
 
-/** A client's message, as far as it is valid; undefined for anything that isn't an event. */
+/** A client's message as far as it is valid; undefined if it isn't an event. */
 export function parseClientFrame(text: string): { event: string; args: unknown[] } | undefined {
   let value: unknown;
   try {
@@ -59,7 +59,7 @@ export function parseClientFrame(text: string): { event: string; args: unknown[]
   return { event, args: Array.isArray(args) ? args : [] };
 }
 
-/** Larger frames are dropped unread, in bytes. */
+/** Larger frames are dropped unread; in bytes. */
 export const MAX_CLIENT_FRAME_BYTES = 4_096;
 /** More frames per second than this have crashed real daemons. */
 export const CRASHING_BURST = 10;

@@ -1,4 +1,4 @@
-// A game that responds to player count queries, for simulated servers.
+// A simulated game that responds to player count queries.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -14,15 +14,15 @@ export interface PlayerCount {
 const MAX_REQUEST_BYTES = 1_024;
 
 /**
- * The port of a simulated game: it reports its number of players like Minecraft (Java Edition)
- * while its server is running.
+ * The port of a simulated game. While its server is running, it reports its number of players like
+ * Minecraft (Java Edition).
  */
 export class GamePort {
   readonly #server: Server;
   readonly #connections = new AcceptedConnections();
   readonly #players: () => PlayerCount | undefined;
 
-  /** `players` returns the current count; undefined while the server isn't running. */
+  /** `players` returns the current count, or undefined while the server isn't running. */
   constructor(players: () => PlayerCount | undefined) {
     this.#players = players;
     this.#server = createServer((socket) => this.#serve(socket));
@@ -65,7 +65,7 @@ function asksForStatus(bytes: Buffer): boolean {
   return handshake?.id === 0 && request?.id === 0;
 }
 
-// Client packets are shorter than 128 bytes, unless they contain a long host name, so lengths take
+// Client packets are shorter than 128 bytes unless they contain a long host name, so lengths take
 // one or two bytes.
 function packetAt(bytes: Buffer, at: number): { readonly id: number; readonly end: number } | undefined {
   const [first, second = 0] = bytes.subarray(at, at + 2);
@@ -97,7 +97,7 @@ function lengthField({ length }: Buffer): Buffer {
 const WAVE_MS = 10 * 60_000;
 
 /**
- * How many of `max` players are online at a monotonic instant; `phase` from 0 to 1 shifts servers
+ * How many of `max` players are online at a monotonic instant. `phase`, from 0 to 1, shifts servers
  * against each other.
  */
 export function playersAt(now: number, max: number, phase: number): number {

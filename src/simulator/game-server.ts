@@ -1,4 +1,4 @@
-// The states of a simulated game server: a pure function of its events and the time.
+// The states of a simulated game server, as a pure function of its events and the time.
 
 import { MIB } from '../domain/units.ts';
 import type { ServerProfile } from './profiles.ts';
@@ -6,8 +6,7 @@ import type { Random } from './random.ts';
 import type { GameState, PowerCommand, UsagePin } from './simulator-schema.ts';
 
 /**
- * A server's resource usage; counters start at the server's start, and 100 in `cpuAbsolute` is one
- * core.
+ * A server's resource usage. Counters start with the server, and 100 in `cpuAbsolute` is one core.
  */
 export interface GameUsage {
   readonly memoryBytes: number;
@@ -27,7 +26,7 @@ interface DueEvent {
   readonly event: 'up' | 'fail' | 'abort' | 'down' | 'again' | 'revive' | 'retry';
 }
 
-/** One game server at one instant; instants are in milliseconds of the same clock. */
+/** One game server at one instant. Instants are in milliseconds of the same clock. */
 export interface GameServer {
   readonly state: GameState;
   readonly startedAt: number;
@@ -46,11 +45,11 @@ export interface GameServerTraits {
   readonly reviveMs: number | undefined;
   /** Whether its next start fails. */
   readonly startFails: boolean;
-  /** A kill leads from any state to `offline`, without `stopping`. */
+  /** Whether a kill leads from any state to `offline`, without `stopping`. */
   readonly killsSilently: boolean;
 }
 
-/** An event of a server: a requested power action, a crash, or what it does by itself when due. */
+/** An event of a server: a requested power action, a crash, or a due event of its own. */
 export type GameEvent = PowerCommand | 'crash' | 'due';
 
 /** A server after an event, and the states that it passed through, in order. */
@@ -74,7 +73,7 @@ export function usageWhenOff(last: Pick<GameUsage, 'memoryLimitBytes' | 'diskByt
   };
 }
 
-/** A server that was never started: its memory limit is 0, too. */
+/** A server that was never started. Its memory limit is 0 as well. */
 export function newServer(diskBytes: number, now: number): GameServer {
   return {
     state: 'offline',
@@ -130,7 +129,7 @@ const EVENTS: Readonly<Record<GameEvent, Handler>> = {
 const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   up: (server) => ({ server: { ...server, state: 'running', due: undefined }, passed: ['running'] }),
   // A daemon sets `stopping` and `offline` before it publishes either, so its crash detection sees
-  // a crash (field notes).
+  // a crash.
   fail: (server, now, traits) => EVENTS.crash(server, now, traits),
   down: (server, now) => ({ server: off(server, now), passed: ['offline'] }),
   again: (server, now, traits) => {
@@ -139,7 +138,7 @@ const DUE: Readonly<Record<DueEvent['event'], Handler>> = {
   },
   revive: (server, now, traits) => starting(server, now, traits, 'abort'),
   retry: (server, now, traits) => starting(server, now, traits),
-  // If a restart after a crash fails, the daemon publishes both states (field notes).
+  // If a restart after a crash fails, the daemon publishes both states.
   abort: (server, now) => ({ server: off(server, now), passed: ['stopping', 'offline'] }),
 };
 
@@ -192,10 +191,10 @@ function off(server: GameServer, now: number): GameServer {
   return { ...server, state: 'offline', usageAt: now, usage: usageWhenOff(server.usage), due: undefined };
 }
 
-/** The maximum memory usage of a game, also if its server has no memory limit. */
+/** The maximum memory usage of a game, even without a memory limit. */
 const MOST_MEMORY_BYTES = 16_384 * MIB;
 
-/** The server at a later instant; its usage varies around the profile's values. */
+/** The server at a later instant. Its usage varies around the values in its profile. */
 export function advance(server: GameServer, now: number, profile: ServerProfile, random: Random): GameServer {
   if (server.state === 'offline') return server;
   const seconds = Math.max(0, now - server.usageAt) / 1_000;

@@ -1,4 +1,4 @@
-// The token that a node holds for a console socket, checked for each message.
+// A node's token for a console socket, checked for each message.
 
 import { expiringThresholdMs } from './simulator-settings.ts';
 import {
@@ -12,19 +12,19 @@ import {
 
 type AcceptedToken = Extract<TokenVerdict, { readonly ok: true }>;
 
-/** The socket of one server holds no token, or the last one that its node accepted. */
+/** The token of one socket: none, or the last one that its node accepted. */
 export class HeldToken {
   readonly #serverUuid: string;
   #claims: IssuedClaims | undefined;
   #permissions: readonly string[] = [];
-  /** By the clock's monotonic time. */
+  /** On the clock's monotonic time. */
   #expiresAt = 0;
 
   constructor(serverUuid: string) {
     this.#serverUuid = serverUuid;
   }
 
-  /** No token was accepted, or it was forgotten. */
+  /** Whether no token was accepted, or it was forgotten. */
   get isAbsent(): boolean {
     return this.#claims === undefined;
   }
@@ -47,7 +47,7 @@ export class HeldToken {
     this.#expiresAt = now;
   }
 
-  /** Whether the token has expired, or expires so soon that the client is told. */
+  /** Whether the token has expired, or expires so soon that the client is notified. */
   stage(now: number): 'fresh' | 'expiring' | 'expired' {
     if (this.#claims === undefined || now >= this.#expiresAt) return 'expired';
     const { expiresAtMs, issuedAtMs } = this.#claims;

@@ -1,10 +1,11 @@
-// The ids that simulated panels make up.
+// The ids in simulated panels.
 
 import { createHash } from 'node:crypto';
 import { BASE32 } from '../domain/server-ids.ts';
 
 /**
- * The identifier that newer panels give a server besides the short one: its UUID's bytes in base32.
+ * The identifier that newer panels give a server in addition to the short one: its UUID's bytes in
+ * base32.
  */
 export function serverIdentifier(uuid: string): string {
   const bytes = Buffer.from(uuid.replaceAll('-', ''), 'hex');
@@ -13,7 +14,7 @@ export function serverIdentifier(uuid: string): string {
   return `serv_${digits.map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')}`;
 }
 
-/** A UUID for a text, always the same. */
+/** A UUID for a text. The same text always gives the same UUID. */
 export function uuidFor(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [

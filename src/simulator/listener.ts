@@ -1,4 +1,4 @@
-// The addresses on which a panel, a node or the control endpoint of a simulation listens.
+// The addresses on which a panel, a node or the control endpoint listens.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -9,15 +9,15 @@ import { AcceptedConnections } from './accepted-connections.ts';
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * Where clients connect: at every address of the machine if `host` is absent, and at any free port
- * if `port` is 0.
+ * The address for clients: every address of the machine without `host`, and any free port if `port`
+ * is 0.
  */
 export interface PortAddress {
   readonly host?: string | undefined;
   readonly port: number;
 }
 
-/** PEM certificate and key: with them, ports speak https and wss. */
+/** PEM certificate and key, with which ports use https and wss. */
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
@@ -40,7 +40,7 @@ export class Listener {
     this.#ports = addresses.map((address) => new Port(address, tls));
   }
 
-  /** Opens the ports; rejects with Node's own error (`code`, `port`) if one is unavailable. */
+  /** Opens the ports. Rejects with Node's own error (`code`, `port`) if one is unavailable. */
   async open(onRequest?: RequestListener, onUpgrade?: UpgradeListener): Promise<void> {
     for (const port of this.#ports) await port.open(onRequest, onUpgrade);
   }
@@ -55,7 +55,7 @@ export class Listener {
     await Promise.all(this.#ports.map((port) => port.close()));
   }
 
-  /** Whether clients may reach it by more than one address. */
+  /** Whether clients may use more than one address. */
   get hasManyAddresses(): boolean {
     return this.#addresses.length > 1 || isEverywhere(this.#addresses[0]?.host);
   }
@@ -66,7 +66,7 @@ export class Listener {
     return this.authorityAt(host === undefined || isEverywhere(host) ? 'localhost' : host);
   }
 
-  /** `host:port` for a client that reaches this machine by this host. */
+  /** `host:port` for a client that uses this host of the machine. */
   authorityAt(host: string): string {
     return `${isIPv6(host) ? `[${host}]` : host}:${this.#ports[0]?.number ?? 0}`;
   }
@@ -75,13 +75,13 @@ export class Listener {
     return `${this.#isSecure ? 'https' : 'http'}://${this.authority}`;
   }
 
-  /** The base URL of WebSockets at `host:port`, its own by default. */
+  /** The base URL of WebSockets at `host:port`; its own by default. */
   socketUrl(authority = this.authority): string {
     return `${this.#isSecure ? 'wss' : 'ws'}://${authority}`;
   }
 }
 
-/** One port: it can be closed with all its connections, and reopened at the same number. */
+/** One port. It can be closed with all its connections, and reopened with the same number. */
 class Port {
   readonly #server: Server;
   readonly #isSecure: boolean;

@@ -1,4 +1,4 @@
-// The page of a list that a request to a simulated panel wants.
+// Reads which page of a list a request is for.
 
 import type { ApiContext, ApiHost } from './api-host.ts';
 
@@ -14,7 +14,7 @@ export function readPage(
   return { page, perPage: Math.min(perPage, settings.maxPerPage) };
 }
 
-/** A positive integer of a query; undefined if it is malformed. */
+/** A positive integer in a query; undefined if it is malformed. */
 export function readCount(text: string | undefined, fallback: number): number | undefined {
   if (text === undefined) return fallback;
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;

@@ -1,4 +1,4 @@
-/** How each kind of panel that can be simulated, with its daemons, treats its clients. */
+/** How each kind of simulated panel, and its daemons, treat their clients. */
 import type { LimitForm } from './rate-window.ts';
 import type { PanelKind } from './simulator-schema.ts';
 
@@ -13,11 +13,11 @@ export interface PanelBehavior {
   /** Whether the daemon drops frames that arrive too fast. */
   readonly throttles: boolean;
   /**
-   * Whether the daemon reports that a token has expired and then forgets the token, and drops
-   * sockets instead of explaining an invalid token.
+   * Whether the daemon reports that a token has expired and then forgets it, and drops sockets
+   * without explaining an invalid token.
    */
   readonly forgetsTokens: boolean;
-  /** Whether the daemon closes sockets of suspended servers, and opens none. */
+  /** Whether the daemon closes sockets of suspended servers, and accepts none. */
   readonly closesSuspended: boolean;
   /** The maximum number of open sockets without a token per address. */
   readonly maxUnauthenticated: number;

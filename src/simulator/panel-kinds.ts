@@ -1,4 +1,4 @@
-// How the kinds of panels describe accounts and servers in their responses.
+// The differences between kinds of panels in the data about accounts and servers.
 
 import { serverIdentifier, uuidFor } from './ids.ts';
 import type { BackupSpec, Conflict, DaemonType, PanelKind, WireLimits } from './simulator-schema.ts';
@@ -101,7 +101,7 @@ export const PANEL_KINDS: Readonly<Record<PanelKind, KindOfPanel>> = {
     featureExtras: { backupStorageMb: null },
     hasDaemonPaths: true,
   },
-  /** Calagopus has an API of its own (`calagopus-api.ts`). */
+  /** Unused: Calagopus has its own API (`calagopus-api.ts`). */
   calagopus: PTERODACTYL,
 };
 

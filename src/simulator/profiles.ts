@@ -1,9 +1,10 @@
-// How busy simulated servers are.
+// The resource usage of simulated servers.
 
 import type { ProfileName, ServerSpec } from './simulator-schema.ts';
 
 /**
- * The resource usage of a running server; rates are in bytes per second, CPU in percent of a core.
+ * The resource usage of a running server. Rates are in bytes per second, CPU usage is in percent of
+ * a core.
  */
 export interface ServerProfile {
   readonly startsRunning: boolean;
@@ -157,7 +158,9 @@ export const DEMO_SERVERS: readonly ServerSpec[] = [
 
 const MIX: readonly ProfileName[] = ['steady', 'busy', 'idle', 'steady', 'idle', 'steady', 'steady', 'idle'];
 
-/** Any number of servers: first the twelve of the demo, then numbered ones with mixed profiles. */
+/**
+ * Any number of servers: first the twelve of the demo, then numbered ones with various profiles.
+ */
 export function mixedServers(count: number): ServerSpec[] {
   const more = Array.from({ length: Math.max(0, count - DEMO_SERVERS.length) }, (_, index) => ({
     name: `server-${index + DEMO_SERVERS.length + 1}`,
@@ -167,7 +170,7 @@ export function mixedServers(count: number): ServerSpec[] {
 }
 
 /**
- * Any number of identical servers, all running, by default without console output; used if the
+ * Any number of identical running servers, by default without console output. They are used if the
  * options contain a number.
  */
 export function steadyServers(count: number, consoleLinesPerSecond = 0): ServerSpec[] {

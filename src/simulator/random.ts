@@ -1,10 +1,10 @@
-/** Returns a number in [0, 1); the same seed gives the same sequence. */
+/** A function that returns numbers in [0, 1). The same seed gives the same sequence. */
 export type Random = () => number;
 
-/** A small seeded generator, because a simulated fleet must behave the same in every test run. */
+/** A small seeded generator, so that a simulated fleet behaves the same in every test run. */
 export function seededRandom(seed: number): Random {
-  // An additive sequence with a 32-bit avalanche: sufficient for test data, with a single word of
-  // state.
+  // An additive sequence with a 32-bit avalanche, which is sufficient for test data and has a
+  // single word of state.
   let state = seed >>> 0;
   return () => {
     state = (state + 0x9e3779b9) >>> 0;
@@ -15,7 +15,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** An RFC 4122 version 4 UUID made from the generator's numbers. */
+/** An RFC 4122 version 4 UUID from the generator's numbers. */
 export function seededUuid(random: Random): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));
   hex[12] = '4';

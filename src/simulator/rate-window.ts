@@ -2,7 +2,7 @@
 
 import { SECOND_MS } from '../domain/units.ts';
 
-/** The calls since the first of a window; times are milliseconds on one clock. */
+/** The calls since the first of a window. Times are in milliseconds on one clock. */
 export interface RateWindow {
   readonly endsAt: number;
   readonly used: number;
@@ -22,8 +22,8 @@ export interface LimitForm {
   readonly windowMs: number;
   /**
    * A call in the last `carryMs` of a window extends the window, and its count continues
-   * (Calagopus: 2,000 of 30,000 ms). Such panels also count in whole seconds, count the calls that
-   * they refuse, and refuse the last call of the limit.
+   * (Calagopus: 2,000 of 30,000 ms). Such panels also count in whole seconds, count rejected calls,
+   * and reject the last call of the limit.
    */
   readonly carryMs?: number;
 }

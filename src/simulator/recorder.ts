@@ -1,4 +1,4 @@
-// Records what clients did, so that tests can check it.
+// Records the actions of clients for tests.
 
 import type { PanelEndpoint } from './simulator-schema.ts';
 
@@ -14,10 +14,11 @@ export interface FrameRecord {
 }
 
 /**
- * One REST call. `status` is 0 until there is a response; calls that hang or are dropped keep it.
+ * One REST call. `status` is 0 until there is a response, and stays 0 if the call hangs or is
+ * dropped.
  */
 export interface CallRecord {
-  /** Arrival, in milliseconds of the simulator's clock. */
+  /** The arrival, in milliseconds of the simulator's clock. */
   readonly at: number;
   readonly endpoint: PanelEndpoint | 'other';
   /**
@@ -55,7 +56,7 @@ export interface RecordSnapshot {
 export interface RecordCounters {
   /** Responses with 429 due to the panel-wide limit. */
   readonly panelLimited: number;
-  /** Upgrades refused because too many sockets had no token. */
+  /** Upgrades rejected because too many sockets had no token. */
   readonly socketsLimited: number;
   /** Responses with 429 due to a server's limit on credentials. */
   readonly websocketLimited: number;
@@ -77,7 +78,7 @@ const NO_COUNTERS: RecordCounters = {
 
 const NO_SOCKETS: SocketRecord = { open: 0, maxOpen: 0, opened: 0, pings: 0, lastCloseCode: undefined };
 
-/** Records client activity, up to a number of frames and calls; the oldest are dropped first. */
+/** Records client activity up to a number of frames and calls. The oldest are dropped first. */
 export class Recorder {
   readonly #capacity: number;
   #frames: FrameRecord[] = [];
@@ -120,7 +121,7 @@ export class Recorder {
     };
   }
 
-  /** Clears the record; open sockets still count. */
+  /** Clears the record. Open sockets still count. */
   clear(): void {
     this.#frames = [];
     this.#calls = [];
@@ -134,7 +135,7 @@ export class Recorder {
     push(this.#frames, frame, this.#capacity);
   }
 
-  /** Records the arrival of a call; returns a function that records the status of the response. */
+  /** Records the arrival of a call. Returns a function that records the status of the response. */
   call(call: Omit<CallRecord, 'status'>): (status: number) => void {
     const entry = { ...call, status: 0 };
     push(this.#calls, entry, this.#capacity);
@@ -170,7 +171,10 @@ export class Recorder {
   }
 }
 
-/** Truncates at twice the capacity, so that a full record doesn't need a shift per entry. */
+/**
+ * Truncates the list at twice the capacity, so that a full record doesn't need a shift for each
+ * entry.
+ */
 function push<Entry>(entries: Entry[], entry: Entry, capacity: number): void {
   entries.push(entry);
   if (entries.length >= 2 * capacity) entries.splice(0, entries.length - capacity);

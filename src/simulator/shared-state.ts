@@ -1,4 +1,4 @@
-// The state that the parts of one simulation share, such as servers and faults.
+// The state that the parts of a simulation share, such as servers and faults.
 
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -14,10 +14,10 @@ import type { PowerCommand } from './simulator-schema.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
 import type { UpgradeHost } from './upgrade.ts';
 
-/** Enough for any frame that a client may send; the nodes' own limit on frames is much lower. */
+/** Enough for any frame that a client may send. The nodes' own limit on frames is much lower. */
 const MAX_INCOMING_BYTES = 1_048_576;
 
-/** A URL for a client that reached the panel or a node at `host:port`. */
+/** Returns a URL for a client that reached the panel or a node at `host:port`. */
 type UrlOfNode = (node: 0 | 1, reachedAt: string | undefined) => string;
 
 /** The state shared by the panel, its nodes and the control endpoint. */
@@ -50,7 +50,7 @@ export class SharedState implements GateHost, ApiHost, UpgradeHost {
     readonly panelUrl: UrlOfNode;
     readonly nodeSocketUrl: UrlOfNode;
   }) {
-    // Every hanging call listens to it, and there may be thousands.
+    // Every hanging call listens to the signal, and there may be thousands.
     setMaxListeners(0, this.#stopping.signal);
     this.clock = parts.clock;
     this.settings = parts.settings;
@@ -98,7 +98,7 @@ export class SharedState implements GateHost, ApiHost, UpgradeHost {
     return this.fleet.statsFrame(server);
   }
 
-  /** Ends all waiting. */
+  /** Ends all waits. */
   abort(): void {
     this.#stopping.abort();
   }

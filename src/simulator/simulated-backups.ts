@@ -1,10 +1,10 @@
-// The backups of simulated servers, as their nodes make them.
+// The backups of simulated servers.
 
 import { randomUUID } from 'node:crypto';
 import type { BackupEnd, BackupSpec } from './simulator-schema.ts';
 
 /**
- * The maximum length of a backup list: real panels keep as many backups as the server's limit, plus
+ * The maximum length of a backup list. Real panels keep as many backups as the server's limit, plus
  * every failed one.
  */
 const MAX_LISTED = 50;
@@ -13,7 +13,7 @@ const SOME_CHECKSUM = 'da39a3ee5e6b4b0d3255bfef95601890afd80709';
 const SOME_BYTES = 734_003_200;
 
 /**
- * Adds a backup that completed at this Unix time in milliseconds to a server's list, and returns
+ * Adds a backup that was completed at this Unix time in milliseconds to a server's list. Returns
  * the argument of the node's event.
  */
 export function endBackup(

@@ -1,4 +1,4 @@
-// The bodies and refusals that a simulated panel responds with.
+// The response bodies and rejections of a simulated panel.
 
 import type { GameUsage } from './game-server.ts';
 import type { BodyShape, Conflict } from './simulator-schema.ts';
@@ -10,7 +10,7 @@ export interface SimulatedAnswer {
   readonly body: string;
 }
 
-/** An error that the panel responds with, without its wire format. */
+/** An error response of the panel, without its wire format. */
 export interface SimulatedRefusal {
   readonly status: number;
   /** The class name in the `errors` envelope. */
@@ -65,7 +65,7 @@ export function refusal(status: number, detail?: string, code?: string): Simulat
   };
 }
 
-/** The refusal in one of the formats that panels and the proxies in front of them use. */
+/** The rejection in one of the formats of panels and the proxies in front of them. */
 export function refusalAnswer(
   { status, code, detail }: SimulatedRefusal,
   shape: BodyShape = 'errors',
@@ -82,12 +82,12 @@ export function refusalAnswer(
   };
 }
 
-/** A refusal in the format of Pterodactyl, as an endpoint responds with it. */
+/** The response of an endpoint with a rejection in the format of Pterodactyl. */
 export async function refuse(status: number, detail?: string, code?: string): Promise<SimulatedAnswer> {
   return refusalAnswer(refusal(status, detail, code));
 }
 
-/** A refusal in the format of Calagopus. */
+/** A rejection in the format of Calagopus. */
 export function textsRefusal(status: number, text: string): SimulatedAnswer {
   return json(status, { errors: [text] });
 }
@@ -118,7 +118,7 @@ export function resourcesDocument(state: ResourceState, usage: GameUsage, suspen
   };
 }
 
-/** One page of a list with its pagination; `page` starts at 1. */
+/** One page of a list with its pagination. `page` starts at 1. */
 export function pageDocument<Item>(
   items: readonly Item[],
   page: number,

@@ -1,13 +1,13 @@
-// A server's schedules, as the panel's database has them.
+// A server's schedules in the panel's database.
 import type { Clock } from '../domain/time.ts';
 import type { ScheduleSpec } from './simulator-schema.ts';
 
-/** A schedule as the panel's database has it; times in monotonic milliseconds. */
+/** A schedule in the panel's database. Times are in monotonic milliseconds. */
 export interface SimulatedSchedule extends Required<ScheduleSpec> {
   readonly id: number;
   lastRunAt: number | undefined;
   nextRunAt: number;
-  /** Whether the panel has started it and its tasks don't end, so that it isn't started again. */
+  /** Whether the panel has started it and its tasks don't end. It is then not started again. */
   isStuck: boolean;
 }
 
@@ -26,14 +26,14 @@ export function newSchedule(spec: ScheduleSpec, index: number, now: number): Sim
 export function setStuck(schedule: SimulatedSchedule, isStuck: boolean, now: number): void {
   if (schedule.isStuck === isStuck) return;
   schedule.isStuck = isStuck;
-  // The panel plans the next run when it starts one, and notes the last one when it ends.
+  // The panel sets the next run when it starts one, and the last run when it ends.
   if (isStuck) schedule.nextRunAt = now + schedule.everyMs;
   else schedule.lastRunAt = now;
 }
 
 /**
- * Brings a schedule up to date: the panel's cron has started it and moved its next run, and its
- * tasks were run at once.
+ * Brings a schedule up to date, as if the panel's cron had started it, its tasks had run at once,
+ * and its next run had been set.
  */
 export function play(schedule: SimulatedSchedule, now: number): void {
   const { active, tasks, everyMs, nextRunAt, isStuck } = schedule;
@@ -48,7 +48,7 @@ const CREATED_AT = '2026-01-01T00:00:00+00:00';
 /** A schedule as an item of the list of schedules. */
 export function scheduleDocument(schedule: SimulatedSchedule, clock: Clock): object {
   const { id, name, active, lastRunAt, nextRunAt, tasks, isStuck } = schedule;
-  // As panels write times: in whole seconds, with an offset.
+  // The format of times in panels: whole seconds with an offset.
   const atom = (at: number) => new Date(clock.toUnixMs(at)).toISOString().replace(/\.\d{3}Z$/, '+00:00');
   const created = { created_at: CREATED_AT, updated_at: CREATED_AT };
   return {

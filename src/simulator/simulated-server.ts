@@ -30,7 +30,9 @@ import type { SimulatorSettings } from './simulator-settings.ts';
 
 /** The memory limit that the socket of an unlimited server reports: the host's RAM. */
 const HOST_MEMORY_BYTES = 64 * 1_024 * MIB;
-/** Nodes allow this much more than the limit in the server list, for the runtime's own needs. */
+/**
+ * The node's memory limit relative to that in the server list, with room for the runtime itself.
+ */
 const MEMORY_OVERHEAD = 1.05;
 const LONGEST_UPTIME_MS = 3 * 86_400_000;
 const DEFAULT_BACKUP_LIMIT = 3;
@@ -74,20 +76,20 @@ export interface SimulatedServer {
   advertised: string | undefined;
   /** The cached resources response, and when it was created. */
   resources: { readonly at: number; readonly answer: SimulatedAnswer } | undefined;
-  /** Console lines, newest last; bounded. */
+  /** A limited number of console lines, newest last. */
   readonly log: string[];
-  /** Console lines that are due, including a fraction of a line. */
+  /** The number of console lines that are due, including a fraction of a line. */
   linesOwed: number;
   cancelDue: Cancel;
   /** When the daemon last restarted it after a crash. */
   revivedAt: number | undefined;
-  /** How many of its next starts fail. */
+  /** The number of its next starts that fail. */
   startsToFail: number;
   /** Cancels the daemon's pending output and actions after the end of a run. */
   cancelDaemon: Cancel;
 }
 
-/** A server according to its spec, at `now`; the seed determines what the spec leaves open. */
+/** A server according to its spec at `now`. The seed determines what the spec doesn't contain. */
 export function createServer(
   spec: ServerSpec,
   seed: number,
@@ -145,7 +147,7 @@ export function createServer(
   };
 }
 
-/** The usual CPU usage is at most this share of the limit, and its peaks at most the limit. */
+/** The maximum usual CPU usage as a share of the limit. Its peaks reach at most the limit. */
 const USUAL_CPU_SHARE = 0.8;
 
 function chosenProfile(spec: ServerSpec, name: ProfileName, cpuLimit: number): ServerProfile {

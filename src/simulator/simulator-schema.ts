@@ -9,18 +9,17 @@ const count = z.int().min(0);
 const positive = z.number().positive();
 
 /**
- * `errors`: the envelope; `texts`: Calagopus' list of texts; `message`: `{error, message}`; `html`:
- * a proxy's page.
+ * `errors` is the envelope, `texts` Calagopus' list of texts, `message` is `{error, message}`, and
+ * `html` a proxy's page.
  */
 const bodyShapeSchema = z.enum(['errors', 'texts', 'message', 'html']);
 
 /**
- * The kinds of panels that can be simulated; they differ in their paths and in the shapes of their
- * responses.
+ * The kinds of simulated panels, which differ in their paths and in the shapes of their responses.
  */
 export const panelKindSchema = z.enum(['pterodactyl', 'pelican', 'hydrodactyl', 'calagopus']);
 
-/** The daemons of Hydrodactyl, which its paths name. */
+/** The daemons of Hydrodactyl, which are part of its paths. */
 export const daemonTypeSchema = z.enum(['wings', 'elytra']);
 
 /** The autonomous behavior of a simulated server. */
@@ -35,7 +34,7 @@ export const profileNameSchema = z.enum([
 ]);
 
 /**
- * Why a server can't be used; the panel responds with 409, except after a failed reinstallation.
+ * Why a server can't be used. The panel responds with 409, except after a failed reinstallation.
  */
 export const conflictSchema = z.enum([
   'suspended',
@@ -49,7 +48,7 @@ export const conflictSchema = z.enum([
 
 export const powerCommandSchema = z.enum(['start', 'stop', 'restart', 'kill']);
 
-/** Limits as in the server list: MiB, percent of a core; 0 = unlimited. */
+/** Limits as in the server list: MiB and percent of a core; 0 is unlimited. */
 export const wireLimitsSchema = z.strictObject({
   memory: count.optional(),
   swap: z.int().min(-1).optional(),
@@ -65,7 +64,7 @@ export const backupSchema = z.strictObject({
   bytes: count,
 });
 
-/** A schedule of a server; active and with one task by default. */
+/** A schedule of a server. By default, it is active and has one task. */
 export const scheduleSchema = z.strictObject({
   name: z.string().min(1),
   everyMs: positive,
@@ -99,8 +98,7 @@ export const serverSpecSchema = z.strictObject({
   node: z.string().optional(),
   egg: z.string().optional(),
   /**
-   * Whether the key's account is this server's owner; if false, only an administrator has access to
-   * it.
+   * Whether the server belongs to the key's account. If false, only an administrator can access it.
    */
   owned: z.boolean().optional(),
   /** Only Hydrodactyl has more than one. */
@@ -110,15 +108,18 @@ export const serverSpecSchema = z.strictObject({
   /** How long a run lasts before the server crashes by itself, in milliseconds. */
   crashEveryMs: positive.optional(),
   /**
-   * The exit state of such a crash; without it, the daemon reports nothing, and always restarts the
+   * The exit state of such a crash. Without it, the daemon reports nothing, and always restarts the
    * server.
    */
   death: z.union([exitStateSchema, z.literal('disk full')]).optional(),
   backups: z.array(backupSchema).optional(),
   schedules: z.array(scheduleSchema).optional(),
-  /** The panel's limit on the server's backups; 0 = none. */
+  /** The panel's limit on the server's backups; 0 is none. */
   backupLimit: count.optional(),
-  /** The default allocation; default: at the node's address, without an alias; null = none. */
+  /**
+   * The default allocation. By default, it is at the node's address, without an alias; null is
+   * none.
+   */
   allocation: allocationSchema.nullable().optional(),
   /** The variables of its egg that users may see, and their values. */
   variables: z.record(z.string(), z.string()).optional(),
@@ -127,8 +128,8 @@ export const serverSpecSchema = z.strictObject({
   /** Milliseconds between its scheduled backups, a third of which fail. */
   backupEveryMs: positive.optional(),
   /**
-   * Makes its game queryable: the maximum number of players, and how many are online (varies by
-   * default). Not for servers added later.
+   * Makes its game queryable: the maximum number of players, and how many are online (by default, a
+   * varying number). Not for servers added later.
    */
   players: z.strictObject({ max: z.int().positive(), online: count.optional() }).optional(),
 });
@@ -156,11 +157,14 @@ export const endpointSchema = z.enum([
   'account',
 ]);
 
-/** A server by uuid, short id or name. */
+/** A server by UUID, short id or name. */
 const server = z.string().optional();
-/** A node by its name in the server list: only its servers, and the calls that list them. */
+/**
+ * A node by its name in the server list. The fault then affects only its servers, and the calls
+ * that list them.
+ */
 const node = z.string().optional();
-/** How many times the fault applies; without it, until faults are cleared. */
+/** How many times the fault applies. By default, it applies until faults are cleared. */
 const times = z.int().positive().optional();
 const restScope = {
   endpoint: endpointSchema.optional(),
@@ -195,7 +199,7 @@ export const restFaultSchema = z.discriminatedUnion('kind', [
 const socketScope = { server, node, times };
 
 /**
- * Faults of sockets that are opened from now on; those from `silence` on also affect open ones, and
+ * Faults of sockets that are opened from now on. Those from `silence` on also affect open ones, and
  * last until they are cleared.
  */
 export const socketFaultSchema = z.discriminatedUnion('kind', [
@@ -222,15 +226,15 @@ export const socketFaultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('daemon-error-on-auth'), ...socketScope, text: z.string().optional() }),
   z.strictObject({ kind: z.literal('silence'), server, node }),
   /**
-   * The node's statistics have frozen: no `stats` arrive unrequested, and the response to
-   * `send stats` always has the same numbers.
+   * Freezes the node's statistics: no `stats` arrive without a request, and the response to `send
+   * stats` always has the same numbers.
    */
   z.strictObject({ kind: z.literal('frozen-stats'), server, node }),
-  /** Each `status` is immediately followed by a `stats` frame with the previous state. */
+  /** Sends a `stats` frame with the previous state immediately after each `status`. */
   z.strictObject({ kind: z.literal('late-stats'), server, node }),
 ]);
 
-/** An action on the sockets that are currently open: one server's, or all. */
+/** An action on the open sockets of one server or of all. */
 export const socketActionSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('drop'), server }),
   z.strictObject({ kind: z.literal('half-open'), server }),

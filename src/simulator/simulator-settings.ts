@@ -1,4 +1,4 @@
-// The settings of a simulated panel: their schema, their defaults and how they change.
+// The settings of a simulated panel, with their schema and defaults.
 
 import { z } from 'zod';
 import { type PanelKind, panelKindSchema } from './simulator-schema.ts';
@@ -7,8 +7,8 @@ const count = z.int().min(0);
 const positive = z.number().positive();
 
 /**
- * A node as the application API shows it: MiB, and percent that may be allocated beyond that (-1:
- * any amount).
+ * A node in the application API: sizes in MiB, and the allowed overallocation in percent (-1 is
+ * unlimited).
  */
 export const nodeSpecSchema = z.strictObject({
   name: z.string().min(1),
@@ -27,9 +27,9 @@ export const settingsSchema = z.strictObject({
   panel: panelKindSchema,
   /** Whether the account is an administrator's, which has access to every server. */
   admin: z.boolean(),
-  /** The only addresses from which the keys may be used; empty means all. */
+  /** The only addresses from which the keys may be used. If empty, all may be used. */
   allowedAddresses: z.array(z.string()),
-  /** Whether the panel demands two-factor authentication, which the account doesn't use. */
+  /** Whether the panel requires two-factor authentication, which the account doesn't use. */
   twoFactorRequired: z.boolean(),
   /** Whether the panel is down for maintenance. */
   maintenance: z.boolean(),
@@ -44,27 +44,27 @@ export const settingsSchema = z.strictObject({
   tokenPermissions: z.array(z.string()),
   /** The maximum page size of the server list and of backups. */
   maxPerPage: z.int().min(1).max(100),
-  /** The resources response if the node is down: 504, or 200 with `missing` and zeros. */
+  /** The resources response while the node is down: 504, or 200 with `missing` and zeros. */
   unreachable: z.enum(['504', 'missing']),
   unreachableDelayMs: z.number().min(0),
   /**
-   * Credentials of a suspended server: 409, or issued, so that its socket opens and is closed with
-   * code 4409.
+   * The response to a credentials call for a suspended server: 409, or credentials with which its
+   * socket opens and is closed with code 4409.
    */
   suspendedCredentials: z.enum(['refuse', 'issue']),
-  /** The server list shows `serv_…` identifiers, as Pterodactyl can since 1.12. */
+  /** Whether the server list contains `serv_…` identifiers, as on Pterodactyl since 1.12. */
   longIdentifiers: z.boolean(),
   statsDiskIo: z.boolean(),
-  /** The only `Origin` that may open a socket; empty means the panel's own base URL. */
+  /** The only `Origin` that may open a socket. If empty, it is the panel's own base URL. */
   expectedOrigin: z.string(),
   maxSocketsPerServer: z.int().positive(),
   startMs: z.number().min(0),
   stopMs: z.number().min(0),
   /** Milliseconds from a crash to the restart. */
   reviveMs: z.number().min(0),
-  /** The wording and colors of the nodes' consoles. */
+  /** Which daemon's texts and colors the nodes' consoles have. */
   daemon: z.enum(['pterodactyl', 'pelican', 'calagopus']),
-  /** The daemon's name in the nodes' configuration; empty for its default. */
+  /** The daemon's name in the nodes' configuration. If empty, it is the default name. */
   appName: z.string(),
   /** Whether the daemon restarts a server whose process ended by itself. */
   crashDetection: z.boolean(),
@@ -115,13 +115,13 @@ export const DEFAULT_SETTINGS: SimulatorSettings = {
   })),
 };
 
-/** The defaults of a kind of panel that differ: those of an installation that nobody changed. */
+/** The different defaults of a kind of panel, which are those of an unmodified installation. */
 const DEFAULTS_OF: Readonly<Partial<Record<PanelKind, SettingsChange>>> = {
   calagopus: { daemon: 'calagopus', rateLimitPerMinute: 720, websocketLimitPerMinute: 0, statsDiskIo: false },
 };
 
 /**
- * The settings in a simulator's options, with defaults for the rest; throws if one is out of range.
+ * The settings in a simulator's options, with defaults for the rest. Throws if one is out of range.
  */
 export function initialSettings(options: SettingsChange): SimulatorSettings {
   const given = Object.entries(options).filter(
@@ -131,13 +131,13 @@ export function initialSettings(options: SettingsChange): SimulatorSettings {
   return changedSettings({ ...DEFAULT_SETTINGS, ...ofKind }, Object.fromEntries(given));
 }
 
-/** The settings with some of them changed; throws if one is out of range. */
+/** The settings with some changes. Throws if one is out of range. */
 export function changedSettings(settings: SimulatorSettings, changes: SettingsChange): SimulatorSettings {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   return settingsSchema.parse({ ...settings, ...Object.fromEntries(given) });
 }
 
-/** `token expiring` is sent when this many milliseconds of a token's lifetime are left. */
+/** The remaining lifetime, in milliseconds, at which `token expiring` is sent. */
 export function expiringThresholdMs(lifetimeMs: number): number {
   return Math.min(60_000, lifetimeMs / 10);
 }

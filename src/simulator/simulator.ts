@@ -50,7 +50,7 @@ export function defaultApiKey(panel?: PanelKind): string {
   return panel === 'calagopus' ? DEFAULT_API_KEY.replace(/^ptlc_/, 'c7sp_') : DEFAULT_API_KEY;
 }
 
-/** Starts a simulated panel, its two nodes and its control endpoint; rejects if a port is taken. */
+/** Starts a simulated panel, its two nodes and its control endpoint. Rejects if a port is taken. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const panel = new SimulatedPanel(options);
   try {
@@ -70,7 +70,7 @@ class SimulatedPanel implements Simulator {
   readonly #panel: Listener;
   readonly #secondNode: Listener;
   readonly #control: Listener;
-  /** Keyed by the UUIDs of their servers. */
+  /** By the UUIDs of their servers. */
   readonly #gamePorts = new Map<string, GamePort>();
   #cancelTokenCheck: Cancel = () => undefined;
 
@@ -277,7 +277,7 @@ class SimulatedPanel implements Simulator {
       this.#control.close(),
       ...[...this.#gamePorts.values()].map((port) => port.close()),
     ]);
-    // After the connections are closed, so that waiting calls have no client left.
+    // After the connections are closed, so that waiting calls no longer have a client.
     this.#shared.abort();
   }
 
@@ -292,7 +292,8 @@ class SimulatedPanel implements Simulator {
   #nodeSocketUrl(node: 0 | 1, reachedAt: string | undefined): string {
     const listener = node === 0 ? this.#panel : this.#secondNode;
     if (reachedAt === undefined || !this.#panel.hasManyAddresses) return listener.socketUrl();
-    // The port may have another number outside of a container. The first node shares the panel's.
+    // A container may publish the port under another number. The first node shares the panel's
+    // port.
     return listener.socketUrl(node === 0 ? reachedAt : listener.authorityAt(hostIn(reachedAt)));
   }
 
@@ -345,7 +346,7 @@ function hostIn(authority: string): string {
 }
 
 /**
- * An application as a Node request listener; it doesn't replace the process's global `Request` and
+ * An application as a Node request listener, without replacing the process's global `Request` and
  * `Response`.
  */
 function requestListener(app: { readonly fetch: Parameters<typeof getRequestListener>[0] }): RequestListener {
@@ -353,7 +354,7 @@ function requestListener(app: { readonly fetch: Parameters<typeof getRequestList
   return (request, response) => void listen(request, response);
 }
 
-/** The simulator has no server with this UUID, short id or name. */
+/** The error for an unknown server. */
 export class UnknownServerError extends Error {
   constructor(ref: string) {
     super(`no server "${ref}": expected a UUID, a short id or a name`);

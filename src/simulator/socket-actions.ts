@@ -3,7 +3,7 @@
 import { eventFrame } from './frames.ts';
 import type { SocketAction } from './simulator-schema.ts';
 
-/** The socket, from its node's side. */
+/** The node's side of a socket. */
 export interface ActedSocket {
   /** Sends any frame, with or without a token. */
   sendRaw(frame: Buffer | string, binary: boolean): void;
@@ -12,7 +12,7 @@ export interface ActedSocket {
   drop(): void;
   /** Stops reading and writing, including pongs, but keeps the connection open. */
   freeze(): void;
-  /** Ends its token. */
+  /** Makes its token expire now. */
   expireNow(): void;
 }
 
@@ -20,7 +20,7 @@ const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
 /** Slightly more than clients are expected to accept. */
 const OVERSIZE_BYTES = 1_048_577;
 
-/** `sendsArgs`: frames without arguments have `args` as well. */
+/** With `sendsArgs`, frames without arguments have `args` as well. */
 export function act(socket: ActedSocket, action: SocketAction, sendsArgs: boolean): void {
   const send = (event: string, args: readonly string[]) =>
     socket.sendRaw(eventFrame(event, args, sendsArgs), false);

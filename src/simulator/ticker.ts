@@ -5,7 +5,7 @@ import type { Cancel, Clock } from '../domain/time.ts';
 const SLICES = 20;
 const SHORTEST_SLICE_MS = 5;
 
-/** The visits are spread over the interval to distribute the load. */
+/** Visits items one by one. The visits are spread over the interval to distribute the load. */
 export class Ticker<Item> {
   readonly intervalMs: number;
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class Ticker<Item> {
     for (const item of this.#slices[this.#next] ?? []) this.#visit(item);
     this.#next = (this.#next + 1) % this.#slices.length;
     this.#afterSlice(this.#sliceMs);
-    // Keeps the average pace; a process that was suspended doesn't catch up on whole intervals.
+    // Keeps the average pace. A process that was suspended doesn't catch up on whole intervals.
     this.#dueAt = Math.max(this.#dueAt + this.#sliceMs, this.#clock.now() - this.intervalMs);
     this.#arm();
   }

@@ -1,15 +1,15 @@
-// The tokens of console sockets, as panels issue them for nodes to check.
+// The tokens of console sockets, which panels issue and nodes check.
 
 import { errors, jwtVerify, SignJWT } from 'jose';
 
-/** The claims of a console token that the nodes check; times are Unix milliseconds. */
+/** The claims of a console token that nodes check. Times are Unix milliseconds. */
 export interface IssuedClaims {
   readonly serverUuid: string;
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
 }
 
-/** The result of a node's check: the token's claims, or what the node responds with. */
+/** The result of a node's check: the token's claims, or the node's response. */
 export type TokenVerdict =
   | { readonly ok: true; readonly claims: IssuedClaims; readonly permissions: readonly string[] }
   | { readonly ok: false; readonly event: 'jwt error' | 'daemon error'; readonly text: string };
@@ -38,7 +38,7 @@ export function signToken(
 }
 
 /**
- * Checks a token as a node does when it is presented; `validSinceMs` is when the node last started:
+ * Checks a token as a node does when it is presented. `validSinceMs` is when the node last started;
  * older tokens are invalid. The token's server is checked only when the token is used.
  */
 export async function checkToken(

@@ -62,7 +62,7 @@ export function handleUpgrade(
   });
 }
 
-/** Applies an active fault to the upgrade; returns whether there was one. */
+/** Applies an active fault to the upgrade. Returns whether there was one. */
 function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: Duplex): boolean {
   const fault = host.faults.takeSocket(server, ['refuse-upgrade', 'hang-upgrade', 'drop-upgrade']);
   if (fault?.kind === 'refuse-upgrade') {
@@ -74,7 +74,7 @@ function applyUpgradeFault(host: UpgradeHost, server: SimulatedServer, socket: D
   return fault !== undefined;
 }
 
-/** Ends connections that a fault ends right after opening. */
+/** Ends connections for which there is a fault right after opening. */
 function greet(host: UpgradeHost, server: SimulatedServer, connection: ConsoleConnection): void {
   if (server.conflict === 'suspended' && PANEL_BEHAVIORS[host.settings.panel].closesSuspended) {
     connection.close(4409, 'server is suspended');

@@ -1,19 +1,19 @@
-// The files that the page loads, as the last build wrote them.
+// The page's files from the last build.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { BUILT } from '../build-info.ts';
 
-/** The folder that a build writes the page's files to. */
+/** The folder with the built files. */
 const FOLDER = new URL('status-page/', BUILT);
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
 /**
- * Every file that the page loads, with its type. The table is closed, so that no request reaches
- * the file system.
+ * Every file that the page loads, with its type. The table is fixed, so that no request reads the
+ * file system.
  */
 const TYPES: Readonly<Record<string, string>> = {
   'page.css': STYLE,
@@ -30,10 +30,7 @@ export interface Asset {
   readonly etag: string;
 }
 
-/**
- * Reads the files of the last build, keyed by their names below `assets/`; rejects if one is
- * missing.
- */
+/** Reads the files of the last build, by their names below `assets/`. Rejects if one is missing. */
 export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
   const assets = Object.entries(TYPES).map(
     async ([name, type]) => [name, await compressAsset(type, await readFile(new URL(name, FOLDER)))] as const,

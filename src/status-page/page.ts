@@ -1,4 +1,4 @@
-// The page as it is served: a frame that its script fills.
+// The served page: a frame that its script fills.
 /**
  * The page's Content-Security-Policy: only its own files, and no text that becomes markup or
  * script.
@@ -16,8 +16,8 @@ export const PAGE_POLICY = {
 };
 
 /**
- * The start page: a frame that the page's script fills. Addresses are relative, so that it works
- * below any path of a proxy. `shard` is such as `1 of 3`.
+ * The start page: a frame that the page's script fills. Addresses are relative, so that the page
+ * works below any path of a proxy. `shard` is text such as `1 of 3`.
  */
 export function pageText(version: string, shard?: string): string {
   const place = shard === undefined ? '' : ` data-shard="${shard}"`;

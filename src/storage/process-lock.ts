@@ -6,8 +6,8 @@ import { connect, createServer, type Server } from 'node:net';
 import { relative, resolve } from 'node:path';
 
 /**
- * Longer paths of sockets would be cut off without an error: the system's limit is 107 bytes, 103
- * on macOS.
+ * The maximum length of a socket's path. Longer ones would be truncated without an error: the
+ * system's limit is 107 bytes, 103 on macOS.
  */
 const MAX_SOCKET_PATH = 103;
 
@@ -15,9 +15,8 @@ const MAX_SOCKET_PATH = 103;
 const ATTEMPTS = 3;
 
 /**
- * Keeps other processes on this machine, in whatever container, from locking the same path, which
- * is then a socket. Processes on other machines, which may share a network file system, don't see
- * it.
+ * Prevents other processes on this machine, in any container, from locking the same path, which is
+ * a socket. Processes on other machines with the same network file system don't see it.
  */
 export class ProcessLock {
   readonly #path: string;
@@ -29,11 +28,11 @@ export class ProcessLock {
   }
 
   /**
-   * Takes the lock, or checks that nobody has replaced the socket; false if another process holds
-   * the lock.
+   * Takes the lock, or checks that nobody has replaced the socket. Returns false if another process
+   * holds the lock.
    *
-   * @throws Error if the file system can't have a socket there, the path is too long for one, or
-   * the socket is another user's
+   * @throws Error if the file system doesn't support sockets, the path is too long for one, or the
+   * socket belongs to another user
    */
   async hold(): Promise<boolean> {
     const address = socketAddress(this.#path);
@@ -46,21 +45,21 @@ export class ProcessLock {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       this.#server = await listen(address);
       if (this.#server !== undefined) {
-        // Two processes that replace the same abandoned socket at once may both succeed: the next
-        // check shows whose is left.
+        // Two processes that replace the same abandoned socket at once may both succeed. The next
+        // check shows whose socket is left.
         this.#inode = await readInode(this.#path);
         return true;
       }
       if (await hasListener(address)) return false;
-      // Left behind by a process that was killed.
+      // The socket of a process that was killed.
       await rm(this.#path, { force: true });
     }
     return false;
   }
 
-  /** Ends the lock; without it, it ends with the process. */
+  /** Releases the lock. Otherwise, it ends with the process. */
   async release(): Promise<void> {
-    // The socket's path is removed with it.
+    // This also removes the socket's path.
     if (this.#server !== undefined && (await this.#isOwn())) await close(this.#server);
     this.#server = undefined;
   }
@@ -70,7 +69,7 @@ export class ProcessLock {
   }
 }
 
-/** Undefined without a file; Windows has none for a named pipe. */
+/** The inode; undefined without a file. A named pipe on Windows has none. */
 async function readInode(path: string): Promise<bigint | undefined> {
   return (await stat(path, { bigint: true }).catch(() => undefined))?.ino;
 }
@@ -83,7 +82,7 @@ function close(server: Server): Promise<void> {
 
 function socketAddress(path: string): string {
   const absolute = resolve(path);
-  // A named pipe, which also ends with its process.
+  // A named pipe also ends with its process.
   if (process.platform === 'win32')
     return `\\\\.\\pipe\\gameserver-exporter-${createHash('sha256').update(absolute).digest('hex')}`;
   const near = relative('', absolute);
@@ -95,7 +94,7 @@ function socketAddress(path: string): string {
 /** Undefined if the address is in use. */
 function listen(address: string): Promise<Server | undefined> {
   return new Promise((done, fail) => {
-    // A successful connection proves that the lock is held; nothing is sent over it.
+    // A successful connection shows that the lock is held. Nothing is sent over it.
     const server = createServer((connection) => connection.destroy());
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? done(undefined) : fail(error),
@@ -114,7 +113,7 @@ function hasListener(address: string): Promise<boolean> {
     connection.once('error', (error: NodeJS.ErrnoException) => {
       const { code } = error;
       if (code === 'EACCES') fail(error);
-      // Any other error, such as too many waiting connections, proves that a process listens.
+      // Any other error, such as too many waiting connections, shows that a process listens.
       else done(code !== 'ECONNREFUSED' && code !== 'ENOENT');
     });
   });

@@ -1,4 +1,4 @@
-// Keeps what is known of the servers in a file, over restarts of the exporter.
+// Keeps the state of the servers in a file, across restarts of the exporter.
 
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import { writeWhole } from './whole-file.ts';
 
 const INTERVAL_MS = 60_000;
 
-/** A server that hasn't been found again for this long is gone. */
+/** A kept server is forgotten if it hasn't been found again within this time. */
 const FORGOTTEN_AFTER_MS = 86_400_000;
 
-/** More than the state of 50,000 servers, the most that are monitored, takes. */
+/** More than the state of 50,000 servers, which is the highest number. */
 const MAX_BYTES = 64 * 1_048_576;
 
-/** The clock was set back by at least this much. */
+/** The minimum difference at which the clock counts as set back. */
 const SET_BACK_MS = 5_000;
 
 const OFF = 'or turn this off with --storage.path= (empty)';
@@ -30,9 +30,9 @@ const ROOM = `delete files there, ${OFF}`;
 const WRITABLE = `set --storage.path to a folder that the exporter can write, ${OFF}`;
 
 interface KeeperOptions {
-  /** The folder, which is created if it is missing. */
+  /** The folder. It is created if it is missing. */
   readonly folder: string;
-  /** The number of the shard, whose file no other one uses. */
+  /** The index of the shard, which has its own file. */
   readonly shard: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,24 +41,24 @@ interface KeeperOptions {
 /** The source of the servers to keep. */
 export interface KeptSource {
   keep(): Iterable<KeptServer>;
-  /** The panels of the configuration; the kept servers of other panels are forgotten. */
+  /** The configured panels. Kept servers of other panels are forgotten. */
   panels(): readonly { readonly name: string }[];
 }
 
 /**
- * The state file of one exporter. Whatever happens to it, the exporter runs: at worst, nothing is
- * kept, and a warning says why.
+ * The state file of one exporter. Problems with it never stop the exporter: at worst, nothing is
+ * kept, and a warning gives the reason.
  */
 export class StateKeeper {
   readonly #options: KeeperOptions;
   readonly #file: string;
   readonly #lock: ProcessLock;
-  /** The kept state of servers that haven't been found again, by panel and short id. */
+  /** The kept state of servers that haven't been found yet, by panel and short id. */
   readonly #kept = new Map<string, KeptServer>();
   #source: KeptSource | undefined;
   #writes: Repeat | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** The last warning, so that it isn't repeated every minute. */
+  /** The last warning, which isn't repeated. */
   #problem: string | undefined;
 
   private constructor(options: KeeperOptions) {
@@ -68,7 +68,7 @@ export class StateKeeper {
     this.#lock = new ProcessLock(`${name}.lock`);
   }
 
-  /** Reads what was kept, if anything. Never rejects. */
+  /** Reads the kept state, if there is any. Never rejects. */
   static async open(options: KeeperOptions): Promise<StateKeeper> {
     const keeper = new StateKeeper(options);
     const mayWrite = await keeper.#prepare();
@@ -76,7 +76,7 @@ export class StateKeeper {
     return keeper;
   }
 
-  /** Takes the kept state of a server; only once, because it ages. */
+  /** Takes the kept state of a server. This is possible only once, because the state ages. */
   take(target: ServerTarget): KeptServer | undefined {
     const key = stateKey(target);
     const kept = this.#kept.get(key);
@@ -85,7 +85,7 @@ export class StateKeeper {
     return kept;
   }
 
-  /** Writes the servers of this source every minute from now on. */
+  /** Starts to write the servers of this source every minute. */
   start(source: KeptSource): void {
     this.#source = source;
     let isFirst = true;
@@ -96,14 +96,14 @@ export class StateKeeper {
     });
   }
 
-  /** Writes a last time. Never rejects. */
+  /** Writes one last time. Never rejects. */
   async stop(): Promise<void> {
     this.#writes?.stop();
     await this.#write();
     await this.#lock.release();
   }
 
-  /** One write after the other. */
+  /** Writes, one write after the other. */
   #write(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#writeNow());
     return this.#writing;
@@ -120,7 +120,7 @@ export class StateKeeper {
     }
   }
 
-  /** The servers as they are now, and those of which nothing has been seen since the start. */
+  /** The current servers, and those that haven't been seen since the start. */
   *#all(source: KeptSource): Generator<KeptServer, void, void> {
     const { clock } = this.#options;
     yield* source.keep();
@@ -132,7 +132,7 @@ export class StateKeeper {
     }
   }
 
-  /** Whether the folder exists, and no other exporter writes the file. */
+  /** Whether the folder exists and no other exporter writes the file. */
   async #prepare(): Promise<boolean> {
     try {
       await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
@@ -145,7 +145,7 @@ export class StateKeeper {
       this.#warn('another exporter uses it', `give each exporter its own --storage.path, ${OFF}`);
       return false;
     } catch (error) {
-      // Not every file system can have sockets. Without a lock, two exporters would only replace
+      // Some file systems don't support sockets. Without a lock, two exporters would only replace
       // each other's whole files.
       if (!UNWRITABLE.has(errorCode(error))) return true;
       this.#warn(describeError(error), adviceOn(error));
@@ -160,7 +160,7 @@ export class StateKeeper {
       const { size } = await stat(this.#file);
       read = size > MAX_BYTES ? { problem: 'damaged' } : readStateText(await readFile(this.#file, 'utf8'));
     } catch (error) {
-      // If there is no folder either, that was reported.
+      // A missing folder was already reported.
       if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error)))
         this.#warn(describeError(error), adviceOn(error));
       return;
@@ -184,7 +184,7 @@ export class StateKeeper {
     }
   }
 
-  /** Keeps a file that can't be read under another name, so that it isn't replaced. */
+  /** Renames an unreadable file, so that it isn't overwritten. */
   async #setAside(problem: string, mayWrite: boolean): Promise<void> {
     const other = `${this.#file}.${problem === 'damaged' ? 'damaged' : 'later'}`;
     const isAside =
@@ -252,5 +252,5 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the disk reports an error',
 };
 
-/** With any other error of a socket, the folder may still be writable. */
+/** After any other error of the socket, the folder may still be writable. */
 const UNWRITABLE = new Set(['EACCES', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOENT', 'ENOTDIR', 'EIO']);

@@ -1,4 +1,4 @@
-// The text of a state file: lines of JSON, with a version first and a checksum last.
+// The text of a state file: lines of JSON, with the version first and a checksum last.
 
 import { createHash } from 'node:crypto';
 import type { KeptPower, KeptServer, KeptStop, KeptStrip, KeptUptime } from '../domain/kept-server.ts';
@@ -8,19 +8,19 @@ import { STOP_REASONS } from '../domain/stops.ts';
 const FORMAT = 'gameserver-exporter state';
 const VERSION = 1;
 
-/** The most characters of a server's line. */
+/** The maximum length of a server's line, in characters. */
 export const MAX_LINE = 1_000;
 
-/** Servers per block of text: few enough that a block takes less than a millisecond. */
+/** Servers per block of text. A block takes less than a millisecond. */
 const BLOCK_SERVERS = 16;
 
-/** The text of a state file in blocks, each a bounded piece of work. */
+/** The text of a state file, in blocks that are bounded pieces of work. */
 export function* stateText(servers: Iterable<KeptServer>): Generator<string, void, void> {
   const hash = createHash('sha256');
   let block = `${JSON.stringify({ format: FORMAT, version: VERSION })}\n`;
   let [count, panel] = [0, ''];
   for (const server of servers) {
-    // The servers of a panel come one after another, so that its name is there once.
+    // The servers of a panel follow each other, so its name is written once.
     if (count === 0 || server.panel !== panel) block += `${JSON.stringify({ panel: server.panel })}\n`;
     panel = server.panel;
     block += `${writeServer(server)}\n`;
@@ -34,7 +34,7 @@ export function* stateText(servers: Iterable<KeptServer>): Generator<string, voi
   yield `${block}${JSON.stringify({ servers: count, sha256: hash.digest('hex') })}\n`;
 }
 
-/** A server in one line; the oldest stops are left out if it would be too long. */
+/** A server as one line, without the oldest stops if it would be too long. */
 function writeServer({ id, seenAt, power, uptime, unwantedStops = [], strip }: KeptServer): string {
   for (let from = 0; ; from += 1) {
     const stops = unwantedStops.slice(from).map(stopItems);
@@ -52,7 +52,8 @@ function writeServer({ id, seenAt, power, uptime, unwantedStops = [], strip }: K
 
 const [OWES_START, EXPECTED, NOT_EXPECTED, RESTART_ABORTED] = [1, 2, 4, 8];
 
-// Lists instead of names, because a server may take 1 kB at most. JSON turns undefined into null.
+// Lists instead of named fields, because a server may use 1 kB at most. JSON turns undefined into
+// null.
 function powerItems(power: KeptPower): readonly unknown[] {
   const { isExpected } = power;
   const flags = [
@@ -84,12 +85,12 @@ function stopItems({ ago, reason, exitCode, whileDown }: KeptStop): readonly unk
   return whileDown ? [...items, exitCode, 1] : exitCode === undefined ? items : [...items, exitCode];
 }
 
-/** The servers in a state file, or why it can't be read. */
+/** The servers in a state file, or why it is unreadable. */
 export type ReadState =
   | { readonly servers: readonly KeptServer[] }
   | { readonly problem: 'damaged' | 'of a later version' };
 
-/** Reads the text of a state file, whole or not at all. */
+/** Reads the text of a state file, completely or not at all. */
 export function readStateText(text: string): ReadState {
   const lines = text.split('\n');
   const header = parseJson(lines[0]);
@@ -135,7 +136,7 @@ function parseJson(line = ''): unknown {
   }
 }
 
-/** Thrown by the readers below: something else wrote the file, with a valid checksum. */
+/** Thrown if another program wrote the file, with a valid checksum. */
 class Unreadable extends Error {}
 
 function readServer(value: JsonObject, panel: unknown): KeptServer | undefined {

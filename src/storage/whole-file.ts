@@ -1,4 +1,4 @@
-// Writes a file whole or not at all, whenever the machine stops.
+// Writes a file completely or not at all, even if the machine crashes.
 
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -7,8 +7,8 @@ import { dirname } from 'node:path';
 const PRIVATE = 0o600;
 
 /**
- * Replaces a file by these blocks of text, each written before the next is asked for. Until then,
- * and if that fails, the file stays as it was. Only one writer at a time may do so.
+ * Replaces a file with these blocks of text. Each is written before the next is requested. Until
+ * the end, and after a failure, the file stays unchanged. There must be only one writer at a time.
  *
  * @throws Error of the file system
  */
@@ -30,9 +30,9 @@ export async function writeWhole(path: string, blocks: Iterable<string>): Promis
   await syncFolder(dirname(path));
 }
 
-/** Without this, the new name may not survive a power cut. */
+/** Makes sure that the new name survives a power failure. */
 async function syncFolder(path: string): Promise<void> {
-  // Windows can't open a folder, and some file systems can't sync one; the file is whole in any
+  // Windows can't open a folder, and some file systems can't sync one. The file is complete in any
   // case.
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);

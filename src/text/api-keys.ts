@@ -1,19 +1,19 @@
-// The form of panels' API keys.
+// The format of panels' API keys.
 
 import { DIALECT_FACTS, type DialectFacts } from '../panel/dialects/facts.ts';
 
 type KeyKind = keyof DialectFacts['keys'];
 
-/** How the API keys of panels begin. */
+/** The prefixes of panels' API keys of one kind. */
 const prefixes = (kind: KeyKind, of = DIALECT_FACTS) => of.flatMap(({ keys }) => keys[kind] ?? []);
 
 /**
- * An API key, as the source of a regular expression. Prefixes that are words are followed by at
- * least half a key, because servers may be named like that.
+ * An API key, as the source of a regular expression. Prefixes that are words must be followed by at
+ * least half a key, because servers may have such names.
  */
 export const API_KEY_FORM = String.raw`\b(?:(?:${[...prefixes('client'), ...prefixes('application')].join('|')})[\w-]+|(?:${prefixes('either').join('|')})[\w-]{20,})`;
 
-/** The prefixes of a kind of API key, as a phrase; of panels that have an application API. */
+/** The prefixes of one kind of API key as a phrase, for panels with an application API. */
 export function prefixText(kind: KeyKind): string {
   const confusable = DIALECT_FACTS.filter(({ keys }) => keys.application !== undefined);
   return prefixes(kind, confusable)
@@ -21,7 +21,7 @@ export function prefixText(kind: KeyKind): string {
     .join(', ');
 }
 
-/** What to do about an application key. */
+/** The remedy for an application key. */
 export const CLIENT_KEY_ADVICE = `Create a client API key (${prefixText('client')}) in the account settings. Use the account of a user who can see the servers, not the admin area.`;
 
 export function hasPrefix(key: string, kind: KeyKind): boolean {
@@ -30,17 +30,14 @@ export function hasPrefix(key: string, kind: KeyKind): boolean {
 
 const MAX_KEY_LENGTH = 4_096;
 
-/** What is wrong with a key for the client API, without quoting it; undefined if nothing is. */
+/** What is wrong with a key for the client API, without quoting it; undefined if it is valid. */
 export function apiKeyProblem(key: string): string | undefined {
   return hasPrefix(key, 'application')
     ? `expected a client API key, but this is an application API key. ${CLIENT_KEY_ADVICE}`
     : keyTextProblem(key);
 }
 
-/**
- * What keeps a text from being an API key of any kind, without quoting it; undefined if nothing
- * does.
- */
+/** Why a text isn't an API key of any kind, without quoting it; undefined if it is one. */
 export function keyTextProblem(key: string): string | undefined {
   if (key === '') return 'expected an API key, but it is empty';
   if (key.startsWith('Bearer ')) return 'expected only the API key, without Bearer before it';
@@ -52,13 +49,13 @@ export function keyTextProblem(key: string): string | undefined {
   if (key.length > MAX_KEY_LENGTH) return `expected an API key of at most ${MAX_KEY_LENGTH} characters`;
   if (/^[A-Za-z_]\w*=[^=]/.test(key)) return 'expected only the API key, without a name and = before it';
   if (/^(["']).*\1$/.test(key)) return 'expected only the API key, without quotes';
-  // The panel shows this identifier, the beginning of the key, instead of the key.
+  // The panel shows this identifier, the beginning of the key, in place of the key.
   return /^\w{16}$/.test(key)
     ? 'expected a whole API key, but 16 characters are only its identifier: the panel shows the key once, when it is created'
     : undefined;
 }
 
-/** Characters that nobody sees, but that are copied with a key. */
+/** Invisible characters that are copied along with a key. */
 const UNSEEN: Readonly<Record<string, string>> = {
   ' ': 'a space',
   '\t': 'a tab',
@@ -71,7 +68,7 @@ const UNSEEN: Readonly<Record<string, string>> = {
   '\ufeff': 'a byte order mark',
 };
 
-/** What kind of character it is; one that is visible may be part of a password, and isn't named. */
+/** The kind of a character. A visible one isn't named, because it may be part of a password. */
 function describeCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   const name = UNSEEN[character];
@@ -81,17 +78,17 @@ function describeCharacter(character: string): string {
 
 const ONLY_KEY = new RegExp(`^(?:${API_KEY_FORM}|[A-Za-z0-9]{32,})$`);
 
-/** Whether the text has the form of an API key, with a prefix or of an older panel. */
+/** Whether the text has the form of an API key, with a prefix or from an older panel. */
 export function isApiKey(text: string): boolean {
   return ONLY_KEY.test(text);
 }
 
 /**
- * The API key in a file or a variable, without the line breaks that editors, `echo` and files of
- * variables append.
+ * The API key in a file or a variable, without the line breaks that editors, `echo` and env files
+ * append.
  */
 export function apiKeyIn(text: string): string {
-  // A loop, because a regular expression would begin again at each of many line breaks.
+  // A loop, because a regular expression would restart at each of many line breaks.
   let end = text.length;
   while (end > 0 && '\r\n'.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);

@@ -10,12 +10,12 @@ const UNITS_MS = [
   ['ms', 1],
 ] as const;
 
-/** Prometheus's syntax: whole numbers with units, larger units first, each at most once. */
+/** Prometheus' syntax: whole numbers with units, larger units first, each at most once. */
 export const DURATION_PATTERN = `^(?=\\d)${UNITS_MS.map(([unit]) => `(?:(\\d+)${unit})?`).join('')}$`;
 const DURATION = new RegExp(DURATION_PATTERN);
 
 /**
- * Milliseconds of a duration in Prometheus's syntax (`15s`, `1h30m`); undefined for any other text.
+ * Milliseconds of a duration in Prometheus' syntax (`15s`, `1h30m`); undefined for any other text.
  */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text);
@@ -23,7 +23,7 @@ export function parseDuration(text: string): number | undefined {
   return UNITS_MS.reduce((sum, [, unitMs], index) => sum + Number(match[index + 1] ?? 0) * unitMs, 0);
 }
 
-/** The duration in Prometheus's syntax, such as `1h30m`. */
+/** The duration in Prometheus' syntax, such as `1h30m`. */
 export function formatDuration(durationMs: number): string {
   let rest = durationMs;
   let text = '';

@@ -1,19 +1,19 @@
-// External text in a form that is safe to show.
+// Makes external text safe to show.
 
 import { KNOWN_SECRETS } from './secrets.ts';
 
 /**
- * A character that isn't seen or controls what is, such as a line end or a zero-width space, as the
- * source of a regular expression with the flag `v`. The selector U+FE0F stays behind a character
- * that it makes an emoji: ❤️.
+ * A character that is invisible or affects visible ones, such as a line end or a zero-width space,
+ * as the source of a regular expression with the flag `v`. The selector U+FE0F stays after a
+ * character that it turns into an emoji: ❤️.
  */
 export const INVISIBLE = String.raw`(?:(?<!\p{Extended_Pictographic}|[#*\d](?=\ufe0f\u20e3))\ufe0f|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--\ufe0f])`;
 
 const INVISIBLE_RUNS = new RegExp(`${INVISIBLE}+`, 'gv');
 
 /**
- * The maximum length of external text that is shown, and of the part that is read for that, so that
- * the work doesn't depend on the text's length.
+ * The maximum length of shown external text, and of the part that is processed for it, so that the
+ * cost doesn't depend on the text's length.
  */
 const [MAX_SHOWN, MAX_READ] = [200, 1_024];
 
@@ -22,8 +22,8 @@ const [MAX_SHOWN, MAX_READ] = [200, 1_024];
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|.)?/gu;
 
 /**
- * External text as one short line that is safe for a log or a terminal: no escapes, invisible
- * characters or known secrets.
+ * External text as one short line that is safe in a log or a terminal: without escapes, invisible
+ * characters and known secrets.
  */
 export function printable(text: string): string {
   return KNOWN_SECRETS.shown(text, MAX_READ, MAX_SHOWN, (whole) => {

@@ -1,4 +1,4 @@
-// Keeps secrets out of everything that is shown.
+// Redacts secrets in everything that is shown.
 
 import { SystemClock } from '../domain/time.ts';
 import { API_KEY_FORM } from './api-keys.ts';
@@ -6,21 +6,22 @@ import { API_KEY_FORM } from './api-keys.ts';
 const REDACTED = '<secret>';
 
 /**
- * Shorter secrets are not redacted: a password "a" would redact every a. API keys of panels have at
- * least 32 characters.
+ * Shorter secrets are not redacted, because a password "a" would redact every a. API keys of panels
+ * have at least 32 characters.
  */
 export const SHORTEST_SECRET = 8;
 
 /**
  * A JSON Web Token: header, payload and signature, of which the first two are JSON objects. The
- * header ends where another one may begin, so that a text full of beginnings is read only once.
+ * header ends where another one may begin, so that a text with many beginnings is scanned only
+ * once.
  */
 const JWT_FORM = String.raw`eyJ(?:(?!eyJ)[\w-])+\.eyJ[\w-]+\.[\w-]*`;
 
-/** The secrets that the program holds, and the redaction of everything that it shows. */
+/** The program's secrets, and their redaction in everything that it shows. */
 export class KnownSecrets {
   readonly #now: () => number;
-  /** Each secret as it is written in a text, in a URL and in JSON. */
+  /** Each secret in all of its written forms: in a text, in a URL and in JSON. */
   readonly #written = new Map<string, readonly string[]>();
   /** The replaced secrets, and when each was last used. */
   readonly #replaced = new Map<string, number>();
@@ -32,35 +33,35 @@ export class KnownSecrets {
     this.#now = now;
   }
 
-  /** Adds a secret until it is replaced; ignores one that is too short. */
+  /** Adds a secret until it is replaced. A secret that is too short is ignored. */
   add(secret: string): void {
     this.#replaced.delete(secret);
     if (secret.length < SHORTEST_SECRET || this.#written.has(secret)) return;
-    // A URL can't contain half of a character.
+    // A URL can't contain half of a surrogate pair.
     const encodable = secret.replaceAll(/\p{Cs}/gu, '\ufffd');
     const json = JSON.stringify(secret).slice(1, -1);
     this.#written.set(secret, [secret, encodeURI(encodable), encodeURIComponent(encodable), json]);
     this.#pattern = undefined;
   }
 
-  /** The secrets in `before` that aren't in `after` are forgotten an hour after their last use. */
+  /** Forgets the secrets in `before` that aren't in `after`, an hour after their last use. */
   replace(before: Iterable<string>, after: Iterable<string>): void {
     const current = new Set(after);
     for (const secret of before) if (!current.has(secret)) this.#replaced.set(secret, this.#now());
   }
 
-  /** A call with a replaced secret may have been sent before, and its response may repeat it. */
+  /** Notes a call with a secret that may have been replaced: the response may repeat it. */
   used(secret: string): void {
     if (this.#replaced.has(secret)) this.#replaced.set(secret, this.#now());
   }
 
   /**
-   * The text without secrets of the configuration, JSON Web Tokens and API keys, in upper or lower
+   * The text without the configuration's secrets, JSON Web Tokens and API keys, in upper or lower
    * case.
    */
   redact(text: string): string {
     this.#forgetReplaced();
-    // Of two secrets that begin alike, the longer one first.
+    // Of two secrets with the same beginning, the longer one first.
     const literals = () =>
       [...this.#written.values()]
         .flat()
@@ -73,14 +74,14 @@ export class KnownSecrets {
   /** Cleans and redacts at most `read` characters, and truncates the result to `length`. */
   shown(text: string, read: number, length: number, clean: (text: string) => string): string {
     const isWhole = text.length <= read;
-    // Only whole secrets are recognized, so the end of what is read, which may be a part of one,
-    // isn't shown.
+    // Only whole secrets are recognized. The end of the processed part may contain part of one, so
+    // it isn't shown.
     const lengths = () => [...this.#written.values()].flat().map((written) => written.length);
     const unshown = isWhole ? 0 : Math.max(0, ...lengths());
     const redacted = this.redact(clean(text.slice(0, read + unshown)));
     if (isWhole && redacted.length <= length) return redacted;
     const cut = redacted.slice(0, Math.max(0, redacted.length - unshown)).slice(0, length - 1);
-    // In V8, a substring keeps the whole string alive, which may have megabytes.
+    // In V8, a substring keeps the whole string in memory, which may have megabytes.
     return structuredClone(`${cut.replace(/[\ud800-\udbff]$/, '')}…`);
   }
 
@@ -102,8 +103,8 @@ export class KnownSecrets {
 }
 
 /**
- * A replaced secret is redacted for this long, in milliseconds, because its receiver may repeat it;
- * after that, it no longer costs time in each line.
+ * How long a replaced secret is redacted, in milliseconds, because its receiver may repeat it.
+ * After that, it no longer costs time in each line.
  */
 const REPLACED_MS = 60 * 60_000;
 
@@ -115,8 +116,8 @@ function escaped(text: string): string {
 }
 
 /**
- * A text that only `reveal` discloses: whatever prints, logs or serializes it doesn't see a private
- * field. It becomes a known secret, so it is redacted wherever it is repeated.
+ * A text that only `reveal` discloses, because printing, logging and serialization don't see
+ * private fields. It becomes a known secret, which is redacted everywhere.
  */
 export class Secret {
   readonly #value: string;

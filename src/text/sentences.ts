@@ -1,15 +1,15 @@
 // Parts of sentences that several texts share.
 
-/** How many names a text lists at most. */
+/** The maximum number of names in a text. */
 export const NAMES_SHOWN = 3;
 
-/** The first names, and how many more there are. */
+/** The first names, and the number of further ones. */
 export function listed(names: readonly string[], most: number): string {
   const more = names.length - most;
   return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** With one digit after the decimal point, as texts show rates. */
+/** Rounded to one decimal, as for rates in texts. */
 export function toOneDecimal(amount: number): number {
   return Number(amount.toFixed(1));
 }

@@ -1,4 +1,5 @@
-// Checks the text of a configuration file: its settings, or all that is wrong with them.
+// Checks the text of a configuration file: returns its settings, or everything that is wrong with
+// them.
 
 import { z } from 'zod';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
@@ -12,43 +13,46 @@ import { BROKEN, isTreeMap, type KeyPath, type SettingProblem, type Tree, valueA
 import type { Environment } from './variables.ts';
 
 /**
- * At most this many problems of a file are reported: each is searched for in the file, and people
- * read only the first ones.
+ * The maximum number of reported problems: each is located in the file, and people read only the
+ * first ones.
  */
 const MAX_PROBLEMS = 100;
 
-/** The expectations of a file's text. */
+/** What the text of a file is checked against. */
 interface Expected<Settings> {
-  /** Its name in the issues. */
+  /** The name of the file in the issues. */
   readonly file: string;
   readonly schema: z.ZodType<Settings>;
   /** Converts the document's tree to the one that is checked; by default, both are the same. */
   readonly interpret?: (tree: Tree) => Tree;
-  /** Reads the files that settings name; by default, none is read, and their contents are empty. */
+  /** Reads the files that settings name. By default, none is read, and their contents are empty. */
   readonly read?: ReadFile | undefined;
-  /** Problems between settings. Problems of settings that are invalid themselves don't count. */
+  /**
+   * Returns problems between settings. Problems of settings that are invalid themselves are
+   * ignored.
+   */
   readonly rules: (tree: Tree) => readonly SettingProblem[];
 }
 
 /**
- * The settings, or everything that is wrong with them, and a function that gives other problems
- * their place in the file.
+ * The settings or everything that is wrong with them, and a function that adds positions in the
+ * file to other problems.
  */
 export async function checkSettings<T>(text: string, env: Environment, expected: Expected<T>) {
   const { file, schema, rules, read = NOT_READ, interpret = (whole) => whole } = expected;
   const document = new YamlDocument(text, env);
   const tree = document.tree === undefined ? undefined : interpret(document.tree);
-  // Only for files with problems, because it takes time.
+  // Only for files with problems, because it is slow.
   let root: SchemaNode | undefined;
   const keysAt: KeysAt = (path) => {
     let node: SchemaNode | undefined = (root ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode);
     for (const step of path) node = typeof step === 'number' ? node?.items : node?.properties?.[step];
     return Object.keys(node?.properties ?? {});
   };
-  /** The problem with its position, and with the value unless that is hidden. */
+  /** The problem with its position, and with the value unless it is hidden. */
   const toIssue = ({ path, message, at }: SettingProblem): ConfigIssue => {
     const value = at === 'value' ? valueAt(tree, path) : undefined;
-    // A variable may contain a misplaced secret; the file's own text does not.
+    // A variable may contain a misplaced secret, but the file's own text does not.
     const got = typeof value === 'string' ? document.unexpanded(value) : value;
     const text = value === undefined ? `is missing, ${message}` : `${message}, got ${quote(got)}`;
     return {
@@ -61,7 +65,7 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
   // Named files are read first, so that no setting waits for one.
   const complete = tree === undefined ? undefined : await withNamedFiles(schema, tree, read);
   const parsed = tree === undefined ? undefined : schema.safeParse(complete);
-  // A misspelled key marks the intended one as broken, so that nothing that follows is reported.
+  // A misspelled key marks the intended one as broken, so that its absence isn't reported.
   const unknown = unknownKeys(parsed?.error, tree, keysAt);
   const others: SettingProblem[] = [];
   for (const problem of [...problemsIn(parsed?.error), ...rules(tree)]) {
@@ -79,19 +83,19 @@ export async function checkSettings<T>(text: string, env: Environment, expected:
 }
 
 /**
- * Is `other` the path of the same value, or of one within it? One problem of a value is enough, and
- * hides problems within it.
+ * Is `other` the same path, or a path within the value? One problem of a value is enough, and hides
+ * problems within it.
  */
 function leadsTo(path: KeyPath, other: KeyPath): boolean {
   return path.every((step, index) => step === other[index]);
 }
 
-/** The keys that the schema knows at a path; none if they are up to the user. */
+/** Returns the keys that the schema allows at a path; none if users choose them. */
 type KeysAt = (path: KeyPath) => readonly string[];
 
 /**
- * The problems of unknown keys. The key that was probably intended is marked as broken, unless it
- * has a value.
+ * The problems of unknown keys. The probably intended key is marked as broken, unless it has a
+ * value.
  */
 function unknownKeys(error: z.ZodError | undefined, tree: Tree, keysAt: KeysAt): readonly SettingProblem[] {
   const found = (error?.issues ?? []).flatMap((issue) =>
@@ -129,8 +133,8 @@ function issuePath({ path }: z.core.$ZodIssue): KeyPath {
 const OWN_KEY = /^[a-z_]{1,24}$/;
 
 /**
- * The part of a path that may be shown: the schema's keys, and an evident misspelling of one. Any
- * other key may be a secret with wrong indentation: line and column still locate it.
+ * The part of a path that may be shown: the schema's keys, and obvious misspellings of them. Any
+ * other key may be a secret with wrong indentation, for which line and column are enough.
  */
 function shownPart(path: KeyPath, keysAt: KeysAt): KeyPath {
   const isUnknown = (step: string | number, index: number) =>

@@ -1,4 +1,4 @@
-// A YAML text as a tree of texts with their places.
+// A YAML text as a tree of texts with positions.
 
 import {
   type Alias,
@@ -18,11 +18,11 @@ import { NESTED_TOO_DEEPLY, syntaxMessage } from './syntax-messages.ts';
 import { BROKEN, type KeyPath, type Position, type SettingProblem, type Tree } from './tree.ts';
 import { type Environment, expandVariables } from './variables.ts';
 
-/** The most values that aliases may stand for: a few times what ten thousand servers need. */
+/** The maximum number of values from aliases: a few times what ten thousand servers need. */
 const MAX_ALIASED = 250_000;
 
 /**
- * A YAML text as a tree of texts with expanded variables, and the places of its values. Never
+ * A YAML text as a tree of texts with expanded variables, and the positions of its values. Never
  * throws.
  */
 export class YamlDocument {
@@ -33,14 +33,11 @@ export class YamlDocument {
   readonly #env: Environment;
   readonly #lines = new LineCounter();
   readonly #document: Document;
-  /**
-   * What each anchor stands for, and of how many values it consists; undefined while it is being
-   * read.
-   */
+  /** The value of each anchor, and the number of values in it; undefined while it is being read. */
   readonly #anchors = new Map<string, { readonly tree: Tree; readonly size: number } | undefined>();
-  /** The file's own text for each expanded text. */
+  /** The file's own text for each text with expanded variables. */
   readonly #sources = new Map<string, string>();
-  /** The number of values read, and how many of them come from aliases. */
+  /** The number of values read, and the number of those from aliases. */
   #size = 0;
   #aliased = 0;
 
@@ -55,7 +52,9 @@ export class YamlDocument {
     else this.#report([], 0, 'the aliases expand to too many values');
   }
 
-  /** The position of a value or its key; if there is none, that of the nearest value around it. */
+  /**
+   * The position of a value or its key. If it doesn't exist, that of the nearest value around it.
+   */
   findPosition(path: KeyPath, of: 'key' | 'value' = 'value'): Position {
     const around = path.slice(0, -1);
     const map = of === 'key' ? this.#document.getIn(around, true) : undefined;
@@ -65,7 +64,7 @@ export class YamlDocument {
     return isNode(node) || path.length === 0 ? this.#placeAt(node) : this.findPosition(around);
   }
 
-  /** How the file has a text of the tree, where variables aren't expanded. */
+  /** The file's own text for a text of the tree, without expanded variables. */
   unexpanded(text: string): string {
     return this.#sources.get(text) ?? text;
   }
@@ -76,7 +75,7 @@ export class YamlDocument {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   }
 
-  /** Reports a value as wrong, and stands for it in the tree. */
+  /** Reports a value as wrong, and returns its replacement in the tree. */
   #report(path: KeyPath, at: unknown, message: string): typeof BROKEN {
     this.problems.push({ path, message, at: this.#placeAt(at) });
     return BROKEN;
@@ -109,8 +108,8 @@ export class YamlDocument {
   }
 
   /**
-   * Entries whose keys are not usable are left out. Of two equal keys, the first counts. With a
-   * merge key, nothing is known about what the map has.
+   * Entries with unusable keys are left out. Of two equal keys, the first applies. The content of a
+   * map with a merge key is unknown.
    */
   #readMap({ items }: YAMLMap, path: KeyPath): Tree {
     const tree: Record<string, Tree> = {};
@@ -127,7 +126,7 @@ export class YamlDocument {
       if (name === MERGE_KEY) this.#report(path, key, MERGED);
       else if (problem !== undefined) this.#report([...path, name], key ?? value, problem);
       else tree[name] = this.#read(value, [...path, name]);
-      // Paths contain the redacted name, so the library has to find the entry by it.
+      // Paths contain the redacted name, so the library has to find the entry with it.
       if (isScalar(key)) key.value = name;
     }
     return isMerged ? BROKEN : tree;
@@ -152,17 +151,17 @@ const MERGED =
 /** One mistake can cause many errors after it. */
 const MAX_SYNTAX_ERRORS = 10;
 
-/** The document, and what is wrong with its syntax. */
+/** The document, and its syntax errors. */
 function parseText(text: string, lineCounter: LineCounter) {
-  // `failsafe` makes every scalar a text; interpreting it is up to the schema. The library's pretty
-  // errors quote the source, which may contain a key.
+  // With `failsafe`, every scalar is a text that the schema interprets. The library's pretty errors
+  // quote the source, which may contain a key.
   const options = { schema: 'failsafe', prettyErrors: false, uniqueKeys: false, lineCounter } as const;
-  // These switches of the library print what is read, including keys.
+  // With these variables, the library prints what it reads, including keys.
   for (const name of ['LOG_TOKENS', 'LOG_STREAM']) delete process.env[name];
   const document = parseDocument(text, options);
   const found = [...document.errors, ...document.warnings];
   if (found.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) {
-    // The place of the overflow says nothing about the file, and later errors are only noise.
+    // The position of the overflow is meaningless, and later errors are only noise.
     return { document, errors: [{ offset: 0, message: NESTED_TOO_DEEPLY }] };
   }
   const lineNumber = (error: YAMLError | undefined) => error && lineCounter.linePos(error.pos[0]).line;

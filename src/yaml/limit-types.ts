@@ -1,9 +1,10 @@
-// The types of limits: sizes and counts that may be unlimited.
+// The types of limits: sizes and counts, which may be unlimited.
 
 import type { Limit } from '../domain/limits.ts';
 import { type JsonSchema, orVariable, scalar } from './setting-types.ts';
 
-// Binary units only: GB means 10⁹ to some and 2³⁰ to others, and a limit that is 7 % off misleads.
+// Only binary units: GB means 10⁹ to some people and 2³⁰ to others, and a limit that is wrong by 7
+// % is misleading.
 const UNITS: readonly string[] = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 export const SIZE_PATTERN = `^(\\d+(?:\\.\\d+)?) ?(${UNITS.join('|')})$`;
 const COUNT_PATTERN = '^(\\d+(?:\\.\\d+)?)$';

@@ -1,11 +1,11 @@
-// Finds the known word that a misspelled one was probably meant to be.
+// Finds the known word for a misspelled one.
 
 import leven from 'leven';
 
-/** With at most this many edits between them, one word was probably meant to be the other. */
+/** The maximum number of edits between a misspelled word and the intended one. */
 const MAX_EDITS = 2;
 
-/** The known word that was probably meant; undefined if none is close. */
+/** The known word that was probably intended; undefined if none is similar. */
 export function mostSimilar(word: string, known: readonly string[]): string | undefined {
   // `apiKey`, `api-key` and `API_KEY` differ in style, not in spelling.
   const plainForm = (text: string) => text.slice(0, 40).toLowerCase().replaceAll(/[-_ ]/g, '');

@@ -1,12 +1,10 @@
-// The contents of the files that a configuration names.
+// Reads the files that a configuration names.
 
 import { z } from 'zod';
 import type { FileKind, FileResult } from './text-file.ts';
 import { isTreeMap, type KeyPath, type Tree } from './tree.ts';
 
-/**
- * Stands in a tree for the name of a file: what was read of it, or nothing if it isn't to be read.
- */
+/** Replaces the name of a file in a tree: the result of reading it, or nothing if it isn't read. */
 export class NamedFile {
   readonly name: string;
   readonly file: FileResult | undefined;
@@ -22,7 +20,7 @@ export type ReadFile = (name: string, kind: FileKind) => Promise<FileResult | un
 
 const KINDS = z.registry<{ readonly kind: FileKind }>();
 
-/** A setting of this type names a file of this kind. */
+/** A setting of this type that names a file of this kind. */
 export function namesFile<T extends z.ZodType>(type: T, kind: FileKind): T {
   KINDS.add(type, { kind });
   return type;
@@ -35,8 +33,8 @@ interface FoundFile {
 }
 
 /**
- * The tree with what `read` returns in the place of every name of a file. All files are read at
- * once; the tree itself stays as it is.
+ * The tree with the results of `read` in place of the names of files. All files are read at once,
+ * and the given tree stays unchanged.
  */
 export async function withNamedFiles(schema: z.ZodType, tree: Tree, read: ReadFile): Promise<Tree> {
   const found = filesIn(schema, tree, []);
@@ -65,11 +63,11 @@ function filesIn(schema: z.ZodType, tree: Tree, path: KeyPath): readonly FoundFi
 
 const HAVING_FILES = new WeakMap<z.ZodType, boolean>();
 
-/** Most of a configuration, such as its servers, names no file. */
+/** Most of a configuration, such as its servers, names no files. */
 function hasFiles(schema: z.ZodType): boolean {
   const known = HAVING_FILES.get(schema);
   if (known !== undefined) return known;
-  // A schema that contains itself is complete when this returns.
+  // A schema that contains itself is completed when this returns.
   HAVING_FILES.set(schema, false);
   const { alike, items, values, keys } = innerSchemas(schema);
   const parts = [...alike, ...Object.values(keys), items, values].filter((part) => part !== undefined);
@@ -79,14 +77,14 @@ function hasFiles(schema: z.ZodType): boolean {
 }
 
 interface Parts {
-  /** Schemas of the same value. */
+  /** Schemas for the same value. */
   readonly alike: readonly z.ZodType[];
   readonly items?: z.ZodType | undefined;
   readonly values?: z.ZodType | undefined;
   readonly keys: Readonly<Record<string, z.ZodType>>;
 }
 
-/** The schemas that another one consists of, whatever it does with them. */
+/** The schemas that a schema contains, whatever it does with them. */
 function innerSchemas(schema: z.ZodType): Parts {
   const {
     innerType,

@@ -9,7 +9,7 @@ import { quote } from './quoting.ts';
 import { type FileKind, pathFrom } from './text-file.ts';
 import { type KeyPath, type SettingProblem, valueAt } from './tree.ts';
 
-/** The part of a JSON schema through which paths are followed. */
+/** The part of a JSON schema in which paths are followed. */
 export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -17,7 +17,7 @@ export interface SchemaNode {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A problem as a schema reports it. */
+/** A problem in the form in which a schema reports it. */
 export function customIssue(message: string, at: SettingProblem['at'] = 'value') {
   return { code: 'custom' as const, message, params: { at } };
 }
@@ -25,13 +25,13 @@ export function customIssue(message: string, at: SettingProblem['at'] = 'value')
 interface ScalarOptions<T> {
   /** A value that the file could contain. */
   readonly example?: string;
-  /** A more precise message than what was expected, if there is one. */
+  /** Returns a message that is more precise than the expectation, if there is one. */
   readonly problem?: (text: string) => string | undefined;
-  /** The parsed value; undefined if the text is invalid. By default, the text itself. */
+  /** Parses the text; undefined if it is invalid. By default, the text itself. */
   readonly read?: (text: string) => T | undefined;
-  /** The type as editors see it; a text by default. */
+  /** The type for editors; a text by default. */
   readonly json?: JsonSchema;
-  /** No message shows a secret. */
+  /** Whether messages must not show it. */
   readonly isSecret?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function scalar<T = string>(expected: string, options: ScalarOptions<T> =
   return z
     .unknown()
     .transform((text, context): T => {
-      // The same text may also occur elsewhere in the file, where messages quote it.
+      // The same text may occur elsewhere in the file, where messages quote it.
       if (isSecret && typeof text === 'string') KNOWN_SECRETS.add(text);
       const wrong = typeof text === 'string' ? problem?.(text) : undefined;
       const value = wrong === undefined && typeof text === 'string' ? read(text) : undefined;
@@ -62,13 +62,15 @@ interface FileOptions {
   readonly kind: FileKind;
   /** The expected content of the file, as the end of "expected …". */
   readonly expected?: string;
-  /** The problem with the file's name, if the file can't be read. */
+  /** Returns the problem with the file's name if the file can't be read. */
   readonly nameProblem?: (name: string) => string | undefined;
-  /** The problem with its content; follows the file's name. */
+  /** Returns the problem with its content, as a text that follows the file's name. */
   readonly problem: (content: string) => string | undefined;
 }
 
-/** A setting that names a file, and is its content: empty if the file isn't read. */
+/**
+ * A setting that names a file and whose value is the file's content; empty if the file isn't read.
+ */
 export function namedFile({ kind, expected = 'a file path', nameProblem, problem }: FileOptions) {
   const type = z
     .unknown()
@@ -97,19 +99,19 @@ export function optional<T extends z.ZodType>(type: T, ...examples: readonly unk
   return withExamples(type.optional(), ...examples);
 }
 
-/** A setting with a default, which is what the file could contain instead. */
+/** A setting with a default value in the file's form. */
 export function byDefault<T extends z.ZodType>(initial: string | number | boolean, type: T) {
   return type.prefault(String(initial) as z.input<T>).meta({ default: initial });
 }
 
-/** A mapping with these keys and no others. */
+/** A map with exactly these keys. */
 export function section<T extends z.ZodRawShape>(expected: string, shape: T) {
   return z.strictObject(shape, { error: `expected ${expected}` });
 }
 
 /**
- * A mapping whose settings have other names in the program: `pollIntervalMs` is `poll_interval` in
- * the file.
+ * A map whose settings have other names in the program: `poll_interval` in the file is
+ * `pollIntervalMs`.
  */
 export function settings<T extends z.ZodRawShape>(expected: string, shape: T) {
   const names = new Map(Object.keys(shape).map((name) => [yamlName(name), name]));
@@ -155,7 +157,7 @@ export function positiveInteger() {
 
 const MAX_DURATION_MS = 86_400_000;
 
-/** Milliseconds, written in Prometheus's duration syntax; above 0 and up to a day. */
+/** Milliseconds in Prometheus' duration syntax; above 0 and up to a day. */
 export function duration(atLeast = '1ms', because?: string) {
   const minimumMs = parseDuration(atLeast) ?? 0;
   const range = because === undefined ? 'above 0' : `of at least ${atLeast} (${because})`;
@@ -174,15 +176,15 @@ export function duration(atLeast = '1ms', because?: string) {
 
 /** A file that contains a key. */
 export interface SecretFile {
-  /** The path as this process opens it. */
+  /** The path with which this process opens it. */
   readonly file: string;
   /** The path as the user wrote it. */
   readonly shown: string;
-  /** The position and the path of the setting that refers to it, or that is the key. */
+  /** The position and the path of the setting that names it, or that is the key. */
   readonly place: string;
 }
 
-/** The files with keys that are named at these paths. */
+/** The key files that are named at these paths. */
 export function secretFiles(file: string, document: YamlDocument, paths: readonly KeyPath[]) {
   return paths.flatMap((path): readonly SecretFile[] => {
     const [shown, { line, column }] = [valueAt(document.tree, path), document.findPosition(path)];

@@ -1,4 +1,4 @@
-// Messages about YAML syntax that don't quote the text, which may contain a key.
+// Messages about YAML syntax that don't quote the file, which may contain a key.
 
 import type { YAMLError } from 'yaml';
 
@@ -11,7 +11,10 @@ const LAYOUT = 'check the indentation, quotes and brackets of this line and the 
 
 const PROPERTIES = 'put a text that begins with & or ! in quotes';
 
-/** Complete, because the library's own messages use terms of YAML's grammar, and quote the file. */
+/**
+ * A message for every code, because the library's own messages use terms of YAML's grammar and
+ * quote the file.
+ */
 const MESSAGES: Readonly<Record<YAMLError['code'], string>> = {
   ALIAS_PROPS: `invalid YAML: an anchor or tag before an alias; ${PROPERTIES}`,
   BAD_ALIAS: 'invalid YAML: an alias or anchor without a name; quote patterns that begin with `*`',
@@ -41,26 +44,23 @@ const MESSAGES: Readonly<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: `invalid YAML: text that doesn't belong here; ${LAYOUT}`,
 };
 
-/** What the library means by a missing character. */
+/** The messages for different missing characters. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
   [/quote/, `invalid YAML: a closing quote is missing; ${LAYOUT}`],
   [/ - indicator/, `invalid YAML: an item without - in a list; ${LAYOUT}`],
 ];
 
-/**
- * Errors that a text without quotes causes if it begins with a character that has a meaning in
- * YAML.
- */
+/** Errors that an unquoted text causes if it begins with a special character of YAML. */
 const OF_UNQUOTED_TEXT: ReadonlySet<YAMLError['code']> = new Set([
   'BAD_ALIAS',
   'BAD_SCALAR_START',
   'UNEXPECTED_TOKEN',
 ]);
 
-/** Where a value begins with a character that has a meaning in YAML there. */
+/** Matches the beginning of a value with a special character of YAML. */
 const OPENERS = /(?<=(?:^|[:-]) +|^|[[{,] *)[[\]{}"'*&!|>%@`,?]|(?<=: +)-/g;
 
-/** The message for an error at this place of a file's text. */
+/** The message for an error at this position of a file's text. */
 export function syntaxMessage(error: Pick<YAMLError, 'code' | 'pos' | 'message'>, text: string): string {
   const {
     code,
@@ -70,7 +70,7 @@ export function syntaxMessage(error: Pick<YAMLError, 'code' | 'pos' | 'message'>
   if (missing) return missing[1];
   if (!OF_UNQUOTED_TEXT.has(code)) return MESSAGES[code];
   const from = text.lastIndexOf('\n', offset - 1) + 1;
-  // Enough for any key, and not the whole of an endless line.
+  // Enough for any key, but not a whole endless line.
   const line = text.slice(from, Math.min(offset + 1, from + 1_024));
   const opener = line.match(OPENERS)?.at(-1);
   if (opener === undefined) return MESSAGES[code];

@@ -1,4 +1,4 @@
-// Reads the text of a file that a user named.
+// Reads text files that a user named.
 
 import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { KNOWN_SECRETS } from '../text/secrets.ts';
 
-/** What a file is expected to contain, and how large it may be. */
+/** The expected content of a file, and its maximum size. */
 export interface FileKind {
   readonly maxKibibytes: number;
   /** Completes "expected ". */
@@ -16,25 +16,28 @@ export interface FileKind {
 /** A file with a panel's API key. */
 export const API_KEY_FILE: FileKind = { maxKibibytes: 4, content: 'only the API key in it' };
 
-/** Certificates or a private key: four times a system's whole bundle of authorities. */
+/** Certificates or a private key: four times the size of a system's whole bundle of authorities. */
 export const TLS_FILE: FileKind = {
   maxKibibytes: 1_024,
   content: 'only certificates or a private key in it, in PEM',
 };
 
 /**
- * The configuration or the web configuration: several times what a hundred thousand servers need.
+ * The configuration or the web configuration: several times the size for a hundred thousand
+ * servers.
  */
 export const CONFIGURATION_FILE: FileKind = { maxKibibytes: 16_384, content: 'only settings in YAML in it' };
 
-/** A file's content, or why it has none; completes a message that begins with the file's name. */
+/**
+ * A file's content, or why there is none, as the end of a message that begins with the file's name.
+ */
 export type FileResult =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The text of a file that a user named, or why it can't be read. A pipe is read to its end, but
- * waited for at most 5 s; an endless device is read up to the limit.
+ * The text of a file, or why it can't be read. A pipe is read to its end, for at most 5 s. An
+ * endless device is read up to the limit.
  */
 export function readTextFile(file: string, kind: FileKind): Promise<FileResult> {
   return readText(readPieces(file), kind);
@@ -55,8 +58,8 @@ export async function readText(
       const size = maxKibibytes < 1_024 ? `${maxKibibytes} KiB` : `${maxKibibytes / 1_024} MiB`;
       if (rest < 0) return unreadable(`larger than ${size}, expected ${content}`);
     }
-    // Otherwise, text that is not UTF-8 would get replacement characters: a key that is wrong
-    // without any visible reason.
+    // Otherwise, text that is not UTF-8 would get replacement characters, and a key would be wrong
+    // without a visible reason.
     return { ok: true, content: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(read)) };
   } catch (error) {
     const code = errorCode(error);
@@ -68,13 +71,12 @@ function unreadable(why: string) {
   return { ok: false, problem: `can't be read: ${why}` } as const;
 }
 
-/** How long to wait for a pipe, in milliseconds, and how often to read it in that time. */
+/** How long to wait for a pipe, and how often to read it in that time, in milliseconds. */
 const PIPE_WAIT_MS = 5_000;
 const PIPE_EVERY_MS = 20;
 
 async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
-  // Otherwise, opening a named pipe would wait for a writer, in a thread that nothing can
-  // interrupt.
+  // Otherwise, opening a named pipe would wait for a writer, in a thread that can't be interrupted.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const buffer = Buffer.allocUnsafe(64 * 1_024);
@@ -101,7 +103,7 @@ function errorCode(error: unknown): string {
 const NO_SUCH_FILE = 'no such file';
 const DENIED = 'permission denied; let the user that runs this program read it';
 
-/** By the codes of Node.js. */
+/** The reasons for the error codes of Node.js. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: NO_SUCH_FILE,
   ENOTDIR: NO_SUCH_FILE,
@@ -113,8 +115,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads and parses a configuration file, and returns the files that it refers to as well, which
- * `parse` reads.
+ * Reads and parses a configuration file. Also returns the files that it names, which `parse` reads.
  */
 export async function loadSettings<Parsed>(
   file: string,
@@ -123,8 +124,8 @@ export async function loadSettings<Parsed>(
     read: (name: string, kind: FileKind) => Promise<FileResult | undefined>,
   ) => Promise<Parsed>,
   /**
-   * What to do if the file doesn't exist, which ends the message, and which files that it refers to
-   * aren't read.
+   * `advice` is what to do if the file doesn't exist, as the end of the message. Files of the kind
+   * `skipped` aren't read.
    */
   { advice, skipped }: { readonly advice: string; readonly skipped?: FileKind | undefined },
 ) {
@@ -142,11 +143,9 @@ export async function loadSettings<Parsed>(
   return { parsed, files: [...files] };
 }
 
-/**
- * A file's path as written in a configuration, which is relative to the configuration's directory.
- */
+/** A file's path in a configuration, relative to the configuration's directory. */
 export function pathFrom(file: string, name: string): string {
-  // A user that the system doesn't know, as in a container, may have no home directory: looking it
-  // up would throw.
+  // A user that the system doesn't know, such as in a container, may have no home directory.
+  // Looking it up would throw.
   return name.startsWith('~/') ? join(homedir(), name.slice(2)) : resolve(dirname(file), name);
 }

@@ -1,22 +1,22 @@
 // The content of a YAML file as a tree of texts, with paths into it.
 
-/** The way from the root to a value: keys and indices. */
+/** The path from the root to a value: keys and indices. */
 export type KeyPath = readonly (string | number)[];
 
 /**
- * The content of a YAML file: maps, lists, and for each scalar a text, so that an id like
- * `1e100000` stays unchanged, or null.
+ * The content of a YAML file: maps, lists, and for each scalar a text or null. An id such as
+ * `1e100000` stays unchanged.
  */
 export type Tree = unknown;
 
-/** Stands for a value that was found to be wrong: nothing more is reported about it. */
+/** Stands for a wrong value, about which nothing more is reported. */
 export const BROKEN = Symbol('broken');
 
 export function isTreeMap(tree: Tree): tree is Record<string, Tree> {
   return typeof tree === 'object' && tree !== null && Object.getPrototypeOf(tree) === Object.prototype;
 }
 
-/** The value at a path, or the broken one around it; undefined if the file has none. */
+/** The value at a path, or the broken value around it; undefined if the file has none. */
 export function valueAt(tree: Tree, path: KeyPath): Tree {
   const inside = (value: Tree, step: string | number) => {
     if (value === BROKEN) return BROKEN;
@@ -37,8 +37,8 @@ export interface SettingProblem {
   readonly path: KeyPath;
   readonly message: string;
   /**
-   * What the message is about: a value is quoted after it, unless it must not be shown. A place is
-   * given if the path doesn't lead there, as with the second of two equal keys.
+   * What the message is about. A value is quoted after it, unless it must not be shown. A position
+   * is given if the path leads elsewhere, as with the second of two equal keys.
    */
   readonly at: 'key' | 'value' | 'hidden value' | Position;
 }

@@ -7,7 +7,7 @@ const ESCAPED = '$${';
 const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 
-/** What follows a name in shells and in Compose: a default, an error or another value. */
+/** Operators after a name in shells and in Compose, for a default, an error or another value. */
 const OPERATOR = /^[A-Za-z_]\w*(:?[-=?+])/;
 
 function notAName(name: string): string {
@@ -17,7 +17,7 @@ function notAName(name: string): string {
     : `expected only a name in the braces, such as \${PANEL_API_KEY}: \`${operator}\` and what follows it is not supported; set the variable, or write the value itself`;
 }
 
-/** A name in capitals was chosen by someone; anything else may be a secret. */
+/** A name in capitals was chosen by someone. Any other text may be a secret. */
 const CONVENTIONAL_NAME = /^[A-Z_][A-Z0-9_]*$/;
 
 /** Expands every `${VAR}` once; `$${` gives a literal `${`. No problem quotes the text. */

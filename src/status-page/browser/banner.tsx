@@ -6,7 +6,7 @@ import { sentence } from '../data/titles.ts';
 import { minuteOfDay, time } from './times.tsx';
 import { withCode } from './with-code.tsx';
 
-/** The complaint about a panel or node: the problem, since when, what to do, and what happened. */
+/** The complaint about a panel or node: the problem, its start, what to do, and what happened. */
 export function banner(complaint: Complaint, now: number): JSX.Element {
   const { severity, title, since } = complaint;
   return (

@@ -1,4 +1,4 @@
-// A bar that shows a percentage.
+// A bar for a percentage.
 import type { JSX } from 'preact';
 
 /** A bar that is filled to this percentage. */

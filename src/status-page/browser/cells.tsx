@@ -27,7 +27,7 @@ export function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
   );
 }
 
-/** Where a server is, as far as servers differ in it. */
+/** The server's panel and node, if servers differ in them. */
 export function describePlace(
   { status: { panels }, hasNodes }: LiveFleet,
   server: Partial<LiveServer>,
@@ -49,10 +49,10 @@ export function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
   );
 }
 
-/** How the server is monitored; the sample of a polled server may be some time old. */
+/** How the server is monitored. The sample of a polled server may be some time old. */
 function monitoringText(fleet: LiveFleet, server: LiveServer): string {
   const { condition, blocked, last_sample_timestamp_seconds: sampled } = server;
-  // Not shown while it streams, as every server without a problem does; a failure is shown as the
+  // Omitted while it streams, like every server without a problem. A failure is shown as the
   // problem.
   if ((condition === 'streaming' || condition === 'failing') && blocked === undefined) return '';
   const title = blocked ?? conditionTitle(condition);
@@ -61,7 +61,7 @@ function monitoringText(fleet: LiveFleet, server: LiveServer): string {
   return condition === 'polling' && age > 0 ? `${title} · ${span(age)}` : title;
 }
 
-/** A server's problem, and since when; below it, what to do. */
+/** A server's problem and when it began, with what to do below it. */
 export function problem(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
   const { complaint, last_crash: crash } = server;
   if (complaint === undefined || judgeServer(server) === undefined) return null;

@@ -5,7 +5,7 @@ export type ColorScheme = (typeof COLOR_SCHEMES)[number];
 
 const STORED = 'gameserver-exporter-theme';
 
-/** Undefined if the user disabled storage; a choice is then lost when the page is closed. */
+/** Undefined if the user has disabled storage. A choice is then lost when the page is closed. */
 function storage(): Storage | undefined {
   try {
     return localStorage;

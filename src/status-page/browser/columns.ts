@@ -10,7 +10,10 @@ import { SORTS, type SortKey } from './sorting.ts';
 import { strip } from './strip.tsx';
 import { GROUPED_FROM } from './table-lines.ts';
 
-/** A column of the table, and its cell for a server; absent if no server of the fleet needs it. */
+/**
+ * A column of the table, with its cell for a server. It is left out if no server of the fleet needs
+ * it.
+ */
 export interface Column {
   readonly name: string;
   readonly title: string;
@@ -19,7 +22,7 @@ export interface Column {
   readonly isNeeded?: (server: LiveServer) => boolean;
 }
 
-/** A column of sortable values, which is omitted if no server has a value. */
+/** A column of sortable values, which is left out if no server has a value. */
 function valueColumn(sort: SortKey, cell: Column['cell']): Column {
   const { title, of } = SORTS[sort];
   return { name: sort, title, sort, cell, isNeeded: (server) => of(server) !== undefined };
@@ -35,14 +38,14 @@ const COLUMNS: readonly Column[] = [
   valueColumn('players', playerText),
 ];
 
-/** The widths of a character of a name and of small texts, relative to that of a digit. */
+/** The width of a character in names and in small texts, relative to that of a digit. */
 const [NAME, SMALL] = [1.12, 0.75];
-/** The narrowest and the widest column of names, in digits. */
+/** The minimum and maximum width of the column of names, in digits. */
 const [LEAST, MOST] = [10, 26];
 
 /**
- * The columns that the fleet needs, and the width of the names as a custom property. Neither
- * depends on problems, so that columns don't move when the first problem appears.
+ * The columns for the fleet, and the width of the names as a custom property. Neither depends on
+ * problems, so that columns don't move when the first problem appears.
  */
 export function chooseColumns({ servers }: LiveFleet) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));

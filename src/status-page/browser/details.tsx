@@ -1,4 +1,4 @@
-// An open row: what happened, charts, facts and recent state changes of one server.
+// An open row: the problem, charts, facts and recent state changes of one server.
 import { Component, type JSX, type TargetedPointerEvent } from 'preact';
 import { type ChartSeries, POINTS, STEP_SECONDS } from '../../domain/recent-history.ts';
 import { isCrash } from '../../domain/stops.ts';
@@ -21,7 +21,7 @@ interface DetailsProps {
   readonly server: LiveServer;
 }
 
-/** The contents of an open row; the row above has the problem's title. */
+/** The content of an open row. The row above it has the problem's title. */
 export class Details extends Component<DetailsProps, { readonly history?: HistoryView }> {
   /** The state, stop and step for which the history was fetched. */
   #historyKey: string | undefined;
@@ -34,7 +34,7 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
     void this.#follow();
   }
 
-  // The history is fetched when it has a new point, and when the stream shows another state or
+  // The history is fetched when it has a new point, and when the stream contains another state or
   // stop.
   async #follow(): Promise<void> {
     const { fleet, server } = this.props;
@@ -85,7 +85,7 @@ export class Details extends Component<DetailsProps, { readonly history?: Histor
 
 /**
  * The last minutes of the server with this key; undefined if the exporter is unreachable, which the
- * stream shows.
+ * connection's state shows.
  */
 async function fetchHistory(key: string): Promise<HistoryView | undefined> {
   const response = await fetch(`api/v1/history?${new URLSearchParams({ server: key }).toString()}`);
@@ -114,7 +114,7 @@ function changes(states: HistoryView['state_changes'], now: number): JSX.Element
   );
 }
 
-/** The known facts about a server: texts, and the instants that some of them depend on. */
+/** The known facts about a server as texts, some with an instant. */
 function facts({ time: now }: LiveFleet, server: LiveServer, history: HistoryView | undefined): JSX.Element {
   const { expected_running: expected, last_stop: stop } = server;
   const { start_time_seconds: started, starts_total: starts } = server;
@@ -168,15 +168,15 @@ function backupText({ backups, backup_last_size_bytes: bytes }: LiveServer): str
   return bytes === undefined ? String(backups) : `${backups}, newest ${size(bytes)}`;
 }
 
-/** One chart: its lines, and how to format its numbers. */
+/** One chart: its lines, and the format of its numbers. */
 interface ChartSpec {
   readonly title: string;
   readonly lines: readonly { readonly label: string; readonly color: string; readonly series: ChartSeries }[];
-  /** The limit of the first line, shown as a dashed one. */
+  /** The limit of the first line, which is shown dashed. */
   readonly limit?: 'cpu_limit_cores' | 'memory_limit_bytes';
   readonly format: (value: number) => string;
   readonly division: Division;
-  /** Omits the chart if there is no data. */
+  /** Whether the chart is left out if there is no data. */
   readonly isOptional?: true;
 }
 
@@ -213,7 +213,7 @@ const CHARTS: readonly ChartSpec[] = [
   },
 ];
 
-/** A limit this many times above the usage is omitted, because it would flatten the line. */
+/** A limit this many times above the usage is left out, because it would flatten the line. */
 const FAR_ABOVE = 5;
 
 interface ChartProps {
@@ -245,7 +245,7 @@ function highestValue(lines: readonly Curve[]): number {
   return Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
 }
 
-/** Lines over the last minutes. The legend shows the newest values, or those at the pointer. */
+/** A chart of the last minutes. The legend shows the newest values, or those at the pointer. */
 class Chart extends Component<ChartProps, { readonly pointed?: number }> {
   override render({ spec, history, server }: ChartProps, { pointed }: Chart['state']): JSX.Element | null {
     const { format } = spec;

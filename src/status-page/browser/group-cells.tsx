@@ -1,14 +1,14 @@
-// The cells of a line with a group of servers.
+// The cells of a table line with a group of servers.
 import type { ComponentChild } from 'preact';
 import { count } from '../data/amounts.ts';
 import { describePlace, problem, state } from './cells.tsx';
 import type { LiveFleet } from './live-fleet.ts';
 import type { ServerGroup } from './table-lines.ts';
 
-/** How many names of servers a line with a group of them shows. */
+/** The maximum number of server names in the line of a group. */
 const NAMES_IN_GROUP = 12;
 
-/** The cells of a line with a group of servers, by their columns. */
+/** The cells of a group's line, by column. */
 export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<string, ComponentChild> {
   const [first] = servers;
   const same = (field: 'panel' | 'node' | 'state') =>

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { type ColorScheme, nextColorScheme } from './color-scheme.ts';
 
-/** Since when there is no connection, and for how long, as text. */
+/** The start and the duration of a lost connection as texts. */
 export interface LostConnection {
   readonly since: string;
   readonly for: string;
@@ -17,7 +17,7 @@ interface Header {
   readonly onScheme: (scheme: ColorScheme) => void;
 }
 
-/** The bar with the state of the connection, the links and the switch of colors. */
+/** The bar with the state of the connection, the links and the color switch. */
 export function header({ lost, isLive, scheme, onScheme }: Header): JSX.Element {
   const { shard } = document.documentElement.dataset;
   return (

@@ -1,4 +1,4 @@
-// The fleet as the stream describes it.
+// The fleet, from the events of the stream.
 import type { LiveField, LiveServer } from '../data/live-fields.ts';
 import type { LiveUpdate } from '../data/live-update.ts';
 import type { PanelsStatus } from '../data/panel-status.ts';
@@ -25,7 +25,7 @@ export class LiveFleet {
     for (const server of this.servers) this.#count(server, 1);
   }
 
-  /** Applies the event `delta`; only the servers that changed are counted anew. */
+  /** Applies the event `delta`. Only the servers that changed are counted again. */
   apply(delta: LiveUpdate): void {
     const places = new Set(delta.changes.flatMap(([, some]) => some ?? [...this.servers.keys()]));
     const changed = [...places].flatMap((place) => this.servers[place] ?? []);

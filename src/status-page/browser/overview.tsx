@@ -17,8 +17,8 @@ import type { Choice } from './view.ts';
 type Titled = readonly [trait: string, title: string, plural?: string];
 
 /**
- * Buttons with counts of servers, each of which filters the table; 0 is shown only while the table
- * is filtered by it.
+ * Buttons with numbers of servers, each of which filters the table. A 0 is shown only while it is
+ * the filter.
  */
 function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose }: Choice): JSX.Element[] {
   const shown = titles.filter(([trait]) => counts.has(trait) || view.show === trait);
@@ -37,14 +37,14 @@ function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose 
   ));
 }
 
-/** Whether every server was read, and nothing is shown as a problem or a note. */
+/** Whether every server was read, and there are no problems and no notes. */
 function isWell({ servers, counts, status }: LiveFleet): boolean {
   if (servers.length === 0 || status.complaints.length > 0 || counts.has('data:unread')) return false;
   return VERDICT_CODES.every((verdict) => !counts.has(`verdict:${verdict}`));
 }
 
 /**
- * The numbers of all servers, of running and unread ones, of those with each verdict, and of
+ * The numbers of servers in total, running, unread and with each verdict, and the number of
  * players.
  */
 export function fleetSummary(fleet: LiveFleet, choice: Choice): JSX.Element {
@@ -126,7 +126,7 @@ export function breakdown(fleet: LiveFleet, choice: Choice): JSX.Element {
   );
 }
 
-/** How much of a panel's rate limit is used, and what it rejected. */
+/** The used part of a panel's rate limit, and rejected calls. */
 function budget(panel: PanelStatus): JSX.Element {
   const { usedLastMinute: used, limitPerMinute: limit, queueLength, paused } = panel.budget;
   const percent = limit > 0 ? (used / limit) * 100 : 0;
@@ -150,7 +150,7 @@ function budget(panel: PanelStatus): JSX.Element {
   );
 }
 
-/** The maximum number of notices above the table; the details show all. */
+/** The maximum number of notices above the table. The details contain all of them. */
 const MAX_NOTICES = 3;
 
 /** The banners of panels and nodes with problems. */

@@ -73,8 +73,8 @@ export class Page {
   }
 
   /**
-   * Applies a user's choice, and stores it in the page's address: as a new history entry, or in
-   * place of the current one.
+   * Applies a user's choice and stores it in the page's address, as a new history entry or in place
+   * of the current one.
    */
   readonly #choose = (change: Partial<View>, step: 'new' | 'in place' = 'new'): void => {
     this.#view = { ...this.#view, ...change };
@@ -87,7 +87,7 @@ export class Page {
     this.#arrange();
   };
 
-  /** Sorts the servers, because the user asked for another order or because the values changed. */
+  /** Sorts the servers after the user chose another order, or after values changed. */
   #arrange(): void {
     const fleet = this.#fleet;
     if (fleet !== undefined) {
@@ -112,7 +112,7 @@ export class Page {
   #draw(): void {
     const focused = document.activeElement;
     render(this.#layout(), this.#root);
-    // Moving a row loses the keyboard focus.
+    // A row that moves loses the keyboard focus.
     if (focused !== document.activeElement && focused instanceof HTMLElement && focused.isConnected) {
       focused.focus({ preventScroll: true });
     }
@@ -131,8 +131,8 @@ export class Page {
   }
 
   /**
-   * The exporter's time, also while the connection is lost; the browser's time before the first
-   * event.
+   * The exporter's time, even while the connection is lost. Before the first event, the browser's
+   * time.
    */
   #now(): number {
     return this.#fleet?.time ?? Date.now() / 1_000;

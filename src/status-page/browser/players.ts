@@ -1,4 +1,4 @@
-// How many people play, on one server or all.
+// The numbers of players, on one server and on all.
 import type { LiveServer } from '../data/live-fields.ts';
 
 /** Players online and the maximum, such as 12/40; undefined if unknown. */
@@ -8,8 +8,8 @@ export function playerText({ players, players_max: most }: LiveServer): string |
 }
 
 /**
- * The number of players on all servers. Players of a proxy aren't counted, because they are on
- * other servers as well. Undefined if no number is known.
+ * The number of players on all servers; undefined if none is known. Players of a proxy aren't
+ * counted, because they are on other servers as well.
  */
 export function totalPlayers(servers: readonly Pick<LiveServer, 'players' | 'proxy'>[]): number | undefined {
   const known = servers.flatMap(({ players, proxy }) => (proxy === true ? [] : (players ?? [])));

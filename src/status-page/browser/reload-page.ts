@@ -1,11 +1,11 @@
-// Loads the page again when the exporter was updated.
+// Reloads the page after an update of the exporter.
 
-/** The version for which the page was loaded again last. */
+/** The storage key of the version for which the page was last reloaded. */
 const KEY = 'gameserver-exporter-reloaded-for';
 
 /**
- * Another version's page may use another protocol, so the page is loaded again, once for each.
- * Returns whether it is.
+ * Reloads the page once for each version, because another version may have another protocol.
+ * Returns whether it does.
  */
 export function reloadIfUpdated(version: string): boolean {
   const mine = document.documentElement.dataset['version'];

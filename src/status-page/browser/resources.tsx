@@ -1,4 +1,4 @@
-// The resources that a server uses within limits: CPU, memory, disk.
+// A server's usage of limited resources: CPU, memory, disk.
 import type { JSX } from 'preact';
 import { isOff } from '../../domain/power-states.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
@@ -8,7 +8,7 @@ import { bar } from './bar.tsx';
 import { SORTS } from './sorting.ts';
 import { alarmLevel } from './traits.ts';
 
-/** A resource that a server may have a limit of. */
+/** A resource that may have a limit. */
 interface Resource {
   readonly name: 'cpu' | 'memory' | 'disk';
   readonly used: 'cpu_usage_cores' | 'memory_usage_bytes' | 'disk_usage_bytes';
@@ -46,7 +46,7 @@ export const RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** A server's usage of a resource; a server that is off uses only its disk. */
+/** A server's usage of a resource. A server that is off uses only its disk. */
 function amountInUse({ name, used }: Resource, server: LiveServer): number | undefined {
   return isOff(server.state) && name !== 'disk' ? undefined : server[used];
 }
@@ -57,7 +57,8 @@ export function hasUsage(server: LiveServer): boolean {
 }
 
 /**
- * The amount that a server uses, its percentage of the limit, and a bar; hovering shows the limit.
+ * The amount that a server uses, its percentage of the limit, and a bar. The tooltip contains the
+ * limit.
  */
 export function meter(resource: Resource, server: LiveServer): JSX.Element {
   const used = amountInUse(resource, server);

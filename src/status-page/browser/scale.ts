@@ -1,14 +1,14 @@
 // Positions in a chart.
-/** At most this many steps between 0 and the highest value. */
+/** The maximum number of steps between 0 and the highest value. */
 const STEPS = 4;
 
-/** How values are divided: by powers of a base, and by no less than the least step. */
+/** How an axis is divided: by powers of a base, with steps no smaller than the least one. */
 export interface Division {
   readonly base: 2 | 10;
   readonly least: number;
 }
 
-/** Round numbers with equal distances, from 0 to the highest value or a little above it. */
+/** Round numbers at equal distances, from 0 to the highest value or slightly more. */
 export function chooseTicks(highest: number, { base, least }: Division): readonly number[] {
   const rough = Math.max(highest / STEPS, least);
   const power = base ** Math.floor(Math.log2(rough) / Math.log2(base));
@@ -17,8 +17,8 @@ export function chooseTicks(highest: number, { base, least }: Division): readonl
 }
 
 /**
- * A line through these values as the data of an SVG path: one unit from value to value, and 1 high
- * at `top`; gaps are null.
+ * A line through these values as the data of an SVG path. Values are one unit apart, and `top` is
+ * at height 1; gaps are null.
  */
 export function curvePath(values: readonly (number | null)[], top: number): string {
   const points = values.map((value, at) => {

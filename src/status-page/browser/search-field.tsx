@@ -1,17 +1,17 @@
-// The field in which the user searches for servers.
+// The search field for servers.
 import type { JSX } from 'preact';
 import { count } from '../data/amounts.ts';
 import { moveFocus } from './table.tsx';
 
 interface SearchField {
   readonly text: string;
-  /** How many servers the page shows, and how many there are. */
+  /** The number of shown servers, and of all. */
   readonly shown: number;
   readonly all: number;
   readonly onSearch: (text: string) => void;
 }
 
-/** The field, after the number of servers that match. */
+/** The field, after the number of matching servers. */
 export function searchField({ text, shown, all, onSearch }: SearchField): JSX.Element {
   return (
     <>
@@ -22,7 +22,7 @@ export function searchField({ text, shown, all, onSearch }: SearchField): JSX.El
         type="search"
         class="search"
         aria-label="Search"
-        // A touch screen has no key to press.
+        // A touch screen has no key for it.
         placeholder={matchMedia('(hover: hover)').matches ? 'Search   ( / )' : 'Search'}
         value={text}
         onInput={({ currentTarget }) => onSearch(currentTarget.value)}
@@ -42,7 +42,7 @@ function onKey(event: KeyboardEvent, search: HTMLInputElement, onSearch: SearchF
   }
 }
 
-/** Moves the keyboard focus to the field, and selects its text. */
+/** Focuses the field and selects its text. */
 export function selectSearch(): void {
   document.querySelector<HTMLInputElement>('.search')?.select();
 }

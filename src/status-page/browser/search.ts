@@ -4,8 +4,8 @@ import { conditionTitle, STOP_TITLES, stateTitle, stopTitle } from '../data/titl
 import { labelText } from './label-text.ts';
 
 /**
- * Whether every term, in lower case, occurs in the server's texts: those that the page shows, and
- * codes, because the page and the metrics use different names for some.
+ * Whether every term, in lower case, occurs in the server's texts: those on the page, and codes,
+ * because the page and the metrics use different names for some.
  */
 export function matches(server: LiveServer, terms: readonly string[]): boolean {
   if (terms.length === 0) return true;

@@ -9,7 +9,7 @@ import type { View } from './view.ts';
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-/** The servers of a view. Servers without a value come last in either direction. */
+/** The servers of a view. Servers without a value come last in both directions. */
 export function order(
   { servers }: Pick<LiveFleet, 'servers'>,
   { q, show, sort }: Omit<View, 'open'>,
@@ -30,7 +30,10 @@ function compare(a: string | number | undefined, b: string | number | undefined,
   return sign * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(`${a}`, `${b}`));
 }
 
-/** Counted problems come first, by urgency, then the other verdicts; then servers as configured. */
+/**
+ * Problems that count come first, by urgency, then the other verdicts, then servers in the
+ * configured order.
+ */
 function urgencyRank(server: LiveServer): number {
   const { attention } = server;
   if (attention !== undefined) return ATTENTION_CODES.indexOf(attention);

@@ -1,4 +1,4 @@
-// The orders of the table, as the user chooses them.
+// The orders of the table.
 import { SERVER_STATES } from '../../domain/power-states.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 
@@ -9,7 +9,7 @@ interface Sort {
 }
 
 /**
- * What the table can be sorted by: the name of the order, and what is compared; undefined if
+ * The sortable columns: the name of the order, and the compared value, which is undefined if
  * unknown.
  */
 export const SORTS = {
@@ -21,7 +21,7 @@ export const SORTS = {
   disk: { title: 'Disk', of: (server) => server.disk_usage_bytes, isHighestFirst: true },
   network: { title: 'Network', of: traffic, isHighestFirst: true },
   players: { title: 'Players', of: (server) => server.players, isHighestFirst: true },
-  // The latest start has the shortest uptime.
+  // The latest start is the shortest uptime.
   uptime: { title: 'Uptime', of: ({ start_time_seconds: at }) => at && -at, isHighestFirst: true },
 } as const satisfies Readonly<Record<string, Sort>>;
 
@@ -29,12 +29,12 @@ export type SortKey = keyof typeof SORTS;
 
 export const SORT_KEYS = Object.keys(SORTS) as readonly SortKey[];
 
-/** The two orders by a key, the default one first. */
+/** The two directions of a key, the default one first. */
 export function directions(key: SortKey): readonly [usual: string, other: string] {
   return 'isHighestFirst' in SORTS[key] ? [`-${key}`, key] : [key, `-${key}`];
 }
 
-/** The key of an order, and its direction. */
+/** The key and the direction of an order. */
 export function parseSort(sort: string) {
   const direction = sort.startsWith('-') ? 'descending' : 'ascending';
   return { key: SORT_KEYS.find((key) => key === sort.replace('-', '')), direction } as const;

@@ -1,26 +1,30 @@
-// The connection to the exporter's stream, which is opened again for as long as the page is open.
+// The connection to the exporter's stream, which is reopened as long as the page is open.
 import type { LiveUpdate } from '../data/live-update.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5_000;
 
 /**
- * A connection without an event for this long is dead, because the exporter sends one every second.
+ * Without an event for this long, a connection is dead, because the exporter sends one every
+ * second.
  */
 const SILENCE_MS = 15_000;
 
-/** How often the page is updated while the connection is lost, because the ages on it grow. */
+/** How often the page is updated while the connection is lost, so that its ages grow. */
 const TICK_MS = 1_000;
 
 export interface StreamEvents {
   readonly received: (type: 'full' | 'delta', update: LiveUpdate) => void;
-  /** The connection is lost; called again every second until it is back. */
+  /** Called every second while the connection is lost. */
   readonly lost: (silentSeconds: number) => void;
 }
 
 export class Stream {
   readonly #events: StreamEvents;
-  /** The browser's clock at the last event, in milliseconds; at first, when the page was opened. */
+  /**
+   * The browser's clock at the last event, in milliseconds. Before the first event, when the page
+   * was opened.
+   */
   #heardAt = Date.now();
   #isLost = false;
   #retryMs = FIRST_RETRY_MS;
@@ -59,8 +63,8 @@ export class Stream {
     };
     source.addEventListener('full', receive);
     source.addEventListener('delta', receive);
-    // The browser's own retry gives up at the first response that isn't an event stream, such as a
-    // proxy's 502.
+    // The browser stops retrying after a response that isn't an event stream, such as a proxy's
+    // 502.
     source.addEventListener('error', lose);
   }
 

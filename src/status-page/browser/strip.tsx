@@ -15,9 +15,9 @@ const TITLES: Readonly<Record<StripState, string>> = {
 const POINT_SECONDS = 120;
 
 /**
- * A server's states in the last two hours, in the form of `stripText`; if it is empty, nothing is
- * known. Points have the color of the worst state in two minutes; hovering shows for how long the
- * server was in each state.
+ * A server's states in the last two hours, from the text of `stripText`. If it is empty, nothing is
+ * known. Points have the color of the worst state in two minutes, and the tooltip contains the time
+ * in each state.
  */
 export function strip(text: string): JSX.Element {
   const [runs = [], seconds = []] = readStrip(text === '' ? `u${STRIP_POINTS}` : text);

@@ -5,7 +5,7 @@ import type { LiveFleet } from './live-fleet.ts';
 
 const PAGE = 'Game servers';
 
-/** How many servers run, and before it how many have problems. */
+/** The number of running servers, preceded by the number with problems. */
 export function liveTitle({ servers, counts }: Pick<LiveFleet, 'servers' | 'counts'>): string {
   const problems = counts.get('attention:any');
   const unclear = counts.get('verdict:unclear');
@@ -19,7 +19,7 @@ export function liveTitle({ servers, counts }: Pick<LiveFleet, 'servers' | 'coun
   return problems === undefined ? title : `(${count(problems)}) ${title}`;
 }
 
-/** What is shown while there is no connection since this time of day: no old counts. */
+/** The title while the connection is lost, without outdated numbers. */
 export function lostTitle(since: string): string {
   return `No connection since ${since} · ${PAGE}`;
 }

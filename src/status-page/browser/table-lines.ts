@@ -1,9 +1,9 @@
-// The lines of the table: a server, or many servers with the same cause.
+// The lines of the table: single servers, or groups with the same cause.
 import type { LiveServer } from '../data/live-fields.ts';
 import { serverKey } from './server-key.ts';
 import { hasProblem, judgeServer } from './traits.ts';
 
-/** This many servers with the same cause share a line of the table. */
+/** From this number on, servers with the same cause share a line. */
 export const GROUPED_FROM = 5;
 
 /** Servers with the same cause. */
@@ -20,9 +20,8 @@ export function isGroup(line: Line): line is ServerGroup {
 }
 
 /**
- * The lines of a table. Servers with the same cause are listed together, at the place of the first
- * of them. From five servers on, they have a line of their own, and are listed below it only while
- * it is open.
+ * The lines of a table. Servers with the same cause are listed together, at the place of the first.
+ * From five servers on, they share a line, and are listed below it only while it is open.
  */
 export function groupLines(
   servers: readonly LiveServer[],
@@ -44,8 +43,8 @@ export function groupLines(
 }
 
 /**
- * The same key for servers with the same cause. A node that is down is one cause, whatever the
- * symptoms of its servers; a cause of single servers is the same on every panel.
+ * A key that servers with the same cause share. A node that is down is one cause, whatever the
+ * symptoms of its servers. A cause of single servers is the same on every panel.
  */
 function causeKey({ attention, complaint, scope = 'server', panel, node }: LiveServer): string {
   const isOfNode = scope === 'node';

@@ -11,7 +11,7 @@ import { isGroup, type Line } from './table-lines.ts';
 import { alarmLevel } from './traits.ts';
 import type { Choice } from './view.ts';
 
-/** A list of all orders, which also works where the table has no head: on a phone. */
+/** A list of all orders, which also works on phones, where the table has no head. */
 export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
   const { key: chosen, direction } = parseSort(sort);
   const options = SORT_KEYS.map((key) => (
@@ -49,13 +49,13 @@ interface TableProps extends Choice {
   readonly lines: readonly Line[];
   /** Whether the row of a server is open, or a group's servers are shown. */
   readonly isOpen: (line: Line) => boolean;
-  /** Called with the line that the user opens or closes. */
+  /** Called when the user opens or closes a line. */
   readonly onToggle: (line: Line) => void;
 }
 
 /**
- * The table of servers. The browser skips the rows out of view, which stay empty until they are
- * near it.
+ * The table of servers. The browser skips rows that are out of view, and they stay empty until they
+ * are near it.
  */
 export class Table extends Component<TableProps, { readonly active?: string }> {
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
@@ -99,8 +99,8 @@ export class Table extends Component<TableProps, { readonly active?: string }> {
 }
 
 /**
- * The head of a column. Choosing it sorts by it: first in the usual direction, then in the other,
- * then not at all.
+ * The head of a column. Each click changes the order: the usual direction, the other direction,
+ * none.
  */
 function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.Element {
   const ways: readonly string[] = sort === undefined ? [] : directions(sort);
@@ -124,12 +124,12 @@ function heading({ name, title, sort }: Column, { view, choose }: Choice): JSX.E
   );
 }
 
-/** The number of rows that Page Up and Page Down move by. */
+/** The number of rows for Page Up and Page Down. */
 const PAGE_ROWS = 10;
 
 /**
- * Moves the keyboard focus to another row, the first one if none has it; false if the key moves
- * nothing.
+ * Moves the keyboard focus to another row, or to the first one if no row has it. Returns false if
+ * the key has no effect.
  */
 export function moveFocus(key: string): boolean {
   const rows = [...document.querySelectorAll<HTMLElement>('tr.server')];
@@ -159,7 +159,7 @@ interface RowProps {
   readonly line: Line;
   readonly columns: readonly Column[];
   readonly isExpanded: boolean;
-  /** Whether it follows the line of its group, which shows what to do. */
+  /** Whether it follows the line of its group, which contains the action. */
   readonly isGrouped: boolean;
   /** Whether the Tab key reaches it. */
   readonly isActive: boolean;
@@ -167,12 +167,12 @@ interface RowProps {
   readonly onFocus: () => void;
 }
 
-/** Whether the browser tells which rows it skips. */
+/** Whether the browser reports which rows it skips. */
 const SKIPS_ROWS = 'ContentVisibilityAutoStateChangeEvent' in globalThis;
 
-/** A line of the table; only lines near the viewport are drawn, and updated. */
+/** A line of the table. Only lines near the viewport are drawn and updated. */
 class Row extends Component<RowProps, { readonly isNear: boolean; readonly isDrawn: boolean }> {
-  // Older browsers don't tell which rows they skip, and draw all.
+  // Older browsers don't report which rows they skip, and draw all.
   override state = { isNear: !SKIPS_ROWS, isDrawn: !SKIPS_ROWS };
 
   override shouldComponentUpdate(next: RowProps, { isNear }: Row['state']): boolean {

@@ -9,7 +9,8 @@ const dayAndMinutes = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', t
 const dayAndClock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
 /**
- * A text about an instant in Unix seconds; hovering shows the instant, in the viewer's time zone.
+ * A text about an instant in Unix seconds. The tooltip contains the instant in the viewer's time
+ * zone.
  */
 export function time(unixSeconds: number, text: string, className = 'sub'): JSX.Element {
   const date = new Date(unixSeconds * 1_000);

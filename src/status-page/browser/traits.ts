@@ -4,8 +4,8 @@ import type { LiveServer } from '../data/live-fields.ts';
 import { unclearTitle } from '../data/titles.ts';
 
 /**
- * The verdicts on servers that the column "Problem" shows, and the titles of their counts, for one
- * server and for several. A server without a verdict has nothing in that column.
+ * The verdicts on servers, with the titles of their counts for one server and for several. The
+ * column "Problem" is empty for a server without a verdict.
  */
 export const VERDICTS = {
   down: ['down', 'down'],
@@ -22,15 +22,14 @@ export type Verdict = keyof typeof VERDICTS;
 export const VERDICT_CODES = Object.keys(VERDICTS) as readonly Verdict[];
 
 /**
- * The verdict on a server: a problem that counts, a minor one beside its data, or something to
- * know.
+ * The verdict on a server: a problem that counts, a minor problem of a server with data, or a fact.
  */
 export function judgeServer(server: LiveServer): Verdict | undefined {
   const { attention, complaint, blocked, last_crash: crash } = server;
   if (attention !== undefined) return attentionGroup(attention);
   if (complaint === undefined) return undefined;
   if (complaint.severity !== 'fact') return 'minor';
-  // The reason why the panel holds a server is shown with its state.
+  // The reason why the panel blocks a server is shown with its state.
   if (blocked !== undefined) return undefined;
   return crash === undefined ? 'note' : 'crashed';
 }
@@ -41,7 +40,7 @@ export function hasProblem(server: LiveServer): boolean {
   return verdict !== undefined && verdict !== 'unclear' && verdict !== 'crashed' && verdict !== 'note';
 }
 
-/** Whether nothing has been read of a server yet, as in the first minutes of a large fleet. */
+/** Whether nothing about a server has been read yet, as in the first minutes of a large fleet. */
 export function isUnread(server: LiveServer): boolean {
   const { state, attention, complaint, last_sample_timestamp_seconds: sampled } = server;
   return state === 'unknown' && sampled === undefined && attention === undefined && complaint === undefined;
@@ -61,7 +60,7 @@ export function listTraits(server: LiveServer): readonly string[] {
   return traits;
 }
 
-/** The severity of the problem for which a server is counted; undefined if it has none. */
+/** The severity of the problem that counts; undefined if the server has none. */
 export function alarmLevel({ attention }: LiveServer): 'error' | 'warning' | undefined {
   const severity = attention && attentionSeverity(attention);
   return severity === 'fact' ? undefined : severity;

@@ -1,24 +1,22 @@
-// The user's choices on the page, as its address has them.
+// The user's choices on the page, which are stored in its address.
 import { SORT_KEYS } from './sorting.ts';
 
-/** The choices, under the names of the address's parameters; empty where nothing was chosen. */
+/** The choices, with the names of the address's parameters; empty if nothing was chosen. */
 export interface View {
   /** The text to search for. */
   readonly q: string;
-  /**
-   * The trait of the servers to show, that of one of the page's counts, such as `state:running`.
-   */
+  /** The trait by which servers are filtered, such as `state:running`. */
   readonly show: string;
   /**
-   * The key of the order, after a `-` if it is descending; without it, servers with problems come
-   * first.
+   * The key of the order, with a leading `-` if it is descending. If it is empty, servers with
+   * problems come first.
    */
   readonly sort: string;
-  /** The key of the server whose row is open. */
+  /** The key of the server with the open row. */
   readonly open: string;
 }
 
-/** What each parameter may be. */
+/** The valid values of each parameter. */
 const VALID: Readonly<Record<keyof View, RegExp>> = {
   q: /./s,
   show: /^(attention|verdict|state|condition|panel|data):./s,
@@ -28,7 +26,7 @@ const VALID: Readonly<Record<keyof View, RegExp>> = {
 
 const NAMES = Object.keys(VALID) as readonly (keyof View)[];
 
-/** The view described by a query of the page's address; invalid parameters are ignored. */
+/** The view in the query of the page's address. Invalid parameters are ignored. */
 export function readView(query: string): View {
   const parameters = new URLSearchParams(query);
   const read = (name: keyof View) => {
@@ -38,7 +36,7 @@ export function readView(query: string): View {
   return { q: read('q'), show: read('show'), sort: read('sort'), open: read('open') };
 }
 
-/** The query that describes a view; other parameters are kept. */
+/** A query with this view. Other parameters are kept. */
 export function writeView(view: View, query: string): string {
   const parameters = new URLSearchParams(query);
   for (const name of NAMES) {

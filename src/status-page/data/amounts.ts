@@ -1,15 +1,15 @@
-// How the page writes amounts: sizes, rates, cores and durations.
+// The page's format of amounts: sizes, rates, cores and durations.
 import { MIB } from '../../domain/units.ts';
 
 /** The placeholder for unknown values. */
 export const DASH = '–';
 
-/** Memory or disk, from bytes. */
+/** A size of memory or disk, from bytes. */
 export function size(bytes: number): string {
   return inUnits(bytes / MIB, ['MiB', 'GiB', 'TiB', 'PiB'], 3);
 }
 
-/** A limit of memory or disk, from bytes; most are whole numbers. */
+/** A limit of memory or disk, from bytes. Most are whole numbers. */
 export function sizeLimitText(bytes: number): string {
   const [amount, unit] = size(bytes).split(' ');
   return `${Number(amount)} ${unit}`;
@@ -21,8 +21,8 @@ export function rate(value: number): string {
 }
 
 /**
- * An amount with this many digits, in the unit that gives it at most three before the point; whole
- * in the smallest unit.
+ * An amount with this many digits, in the unit with at most three digits before the point. In the
+ * smallest unit, it is a whole number.
  */
 function inUnits(value: number, units: readonly string[], digits: number): string {
   let [amount, step] = [value, 0];
@@ -39,7 +39,7 @@ export function cores(amount: number): string {
   return `${amount.toFixed(2)} cores`;
 }
 
-/** A limit of CPU; most are whole numbers. */
+/** A CPU limit. Most are whole numbers. */
 export function coreLimitText(amount: number): string {
   return `${Number(amount.toFixed(2))} ${amount === 1 ? 'core' : 'cores'}`;
 }
@@ -52,7 +52,7 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** A number of things, with separators between thousands. */
+/** A number with thousands separators. */
 export function count(amount: number): string {
   return amount.toLocaleString('en');
 }

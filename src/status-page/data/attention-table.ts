@@ -1,24 +1,24 @@
-// The problems for which the page counts servers.
+// The problems that the page counts.
 import { type CodeSeenBy, codesSeenBy, SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
 
-/** The code of a problem that the page counts: the value of `attention`. */
+/** The code of a problem that the page counts, which is the value of `attention`. */
 export type Attention = CodeSeenBy<'exporter'>;
 
-/** Most urgent first: the page sorts by this order. */
+/** Most urgent first, in the page's order. */
 export const ATTENTION_CODES = codesSeenBy('exporter');
 
 export type AttentionGroup = 'down' | 'no_data' | 'warning' | 'unclear';
 
 /**
- * The count at the top of the page that a problem belongs to: servers without data aren't known to
- * be up or down.
+ * The count at the top of the page for a problem. Servers without data have their own, because it
+ * isn't known whether they are up.
  */
 export function attentionGroup(attention: Attention): AttentionGroup {
   if (attention === 'no_data' || attention === 'unclear') return attention;
   return attentionSeverity(attention) === 'error' ? 'down' : 'warning';
 }
 
-/** How serious a problem is. */
+/** The severity of a problem. */
 export function attentionSeverity(attention: Attention): 'error' | 'warning' | 'fact' {
   return SERVER_PROBLEMS[attention].severity;
 }

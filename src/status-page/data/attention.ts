@@ -1,4 +1,4 @@
-// The problem for which a server is counted.
+// Decides whether the page counts a server's problem.
 import { isFact } from '../../diagnosis/causes.ts';
 import { whyDown } from '../../diagnosis/down-verdict.ts';
 import { isOff } from '../../domain/power-states.ts';
@@ -14,8 +14,8 @@ import {
 import type { Attention } from './attention-table.ts';
 
 /**
- * The problem for which a server is counted; undefined if it has none. Normal conditions don't
- * count: held by the panel, off as expected, not read yet.
+ * The problem that the page counts; undefined if there is none. Normal conditions don't count:
+ * blocked by the panel, off as expected, not read yet.
  */
 export function countedProblem(server: Snapshot): Attention | undefined {
   if (server.collection_up === 0) return isMissed(server) && !isHeld(server) ? 'no_data' : undefined;
@@ -34,7 +34,7 @@ export function countedProblem(server: Snapshot): Attention | undefined {
 }
 
 /**
- * The number of crashes or unwanted stops in the last hour if they make a crash loop, as in the
+ * The number of crashes or unwanted stops in the last hour if it amounts to a crash loop, as in the
  * alert; otherwise undefined.
  */
 export function repeatedStops({
@@ -78,7 +78,7 @@ function isMissed({ last_sample_timestamp_seconds: sampled, problem, condition }
 }
 
 /**
- * Whether the panel holds the server in a state in which it isn't required to run, such as
+ * Whether the panel blocks the server for a state in which it isn't required to run, such as
  * suspended or installing.
  */
 function isHeld({ problem, blocked }: Snapshot): boolean {

@@ -1,9 +1,6 @@
-// Work on all servers in blocks, each a bounded piece of work.
+// Splits work on all servers into bounded blocks.
 
-/**
- * Items per block: few enough that a block of the most expensive items takes less than a
- * millisecond.
- */
+/** Items per block. Even with the most expensive items, a block takes less than a millisecond. */
 const BLOCK_ITEMS = 16;
 
 /** The items in blocks. */
@@ -11,7 +8,7 @@ function* split<Item>(items: readonly Item[]): Generator<readonly Item[], void, 
   for (let at = 0; at < items.length; at += BLOCK_ITEMS) yield items.slice(at, at + BLOCK_ITEMS);
 }
 
-/** The result for each item; yields an empty block of text after every few items. */
+/** The result for each item. Yields an empty block of text after every few items. */
 export function* inBlocks<Item, Result>(
   items: readonly Item[],
   resultOf: (item: Item, index: number) => Result,
@@ -24,7 +21,7 @@ export function* inBlocks<Item, Result>(
   return results;
 }
 
-/** The values of these items as a JSON array, in blocks of text; undefined becomes null. */
+/** The values of these items as a JSON array, in blocks of text. Undefined becomes null. */
 export function* arrayText<Item>(
   items: readonly Item[],
   valueOf: (item: Item) => unknown,

@@ -1,4 +1,4 @@
-// Where the page and `/api/v1` get their data.
+// The sources of the page's and `/api/v1`'s data.
 import type { FleetReading } from '../../domain/reading.ts';
 import type { Clock } from '../../domain/time.ts';
 
@@ -6,8 +6,11 @@ export interface BoardSource {
   readonly fleet: FleetReading;
   readonly clock: Clock;
   readonly version: string;
-  /** The number of 429 responses of a panel since the exporter started. */
+  /** Returns the number of a panel's 429 responses since the exporter started. */
   readonly rateLimited: (panel: string) => number;
-  /** The address at which people open a panel, from the configuration; without a trailing slash. */
+  /**
+   * Returns the address of a panel in a browser, from the configuration and without a trailing
+   * slash.
+   */
   readonly panelUrl?: ((panel: string) => string | undefined) | undefined;
 }

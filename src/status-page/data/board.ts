@@ -1,4 +1,4 @@
-// The data behind the page, rendered once for all viewers.
+// The data for the page, rendered once for all viewers.
 import type { ChartSeries } from '../../domain/recent-history.ts';
 import { type Encoding, type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
 import { SharedBodies, VIEWS } from '../../metrics/shared-bodies.ts';
@@ -8,7 +8,7 @@ import { jsonView } from './json-view.ts';
 import { LiveStream } from './live-stream.ts';
 import { targetGroups } from './service-discovery.ts';
 
-/** The data behind the status page: the event stream and the documents that are fetched. */
+/** The data for the status page: the event stream and the documents that it fetches. */
 export class StatusBoard {
   readonly stream: LiveStream;
   readonly #source: BoardSource;
@@ -20,7 +20,7 @@ export class StatusBoard {
     this.#views = new SharedBodies(source.clock, VIEWS);
   }
 
-  /** Ends every viewer's stream, and renders nothing more. */
+  /** Ends every viewer's stream and all rendering. */
   stop(): void {
     this.stream.stop();
     this.#views.stop();
@@ -37,8 +37,8 @@ export class StatusBoard {
   }
 
   /**
-   * The last minutes of the servers `<panel>/<id>`, with the short or the full id, as JSON; unknown
-   * ones are absent.
+   * The last minutes of the servers `<panel>/<id>` as JSON, with the short or the full id. Unknown
+   * servers are absent.
    */
   histories(
     keys: readonly string[],

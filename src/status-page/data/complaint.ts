@@ -1,4 +1,4 @@
-// The complaint about a server, as the page and `/api/v1` show it.
+// The complaint about a server on the page and in `/api/v1`.
 
 import { withAdvice } from '../../diagnosis/advice.ts';
 import type { Severity } from '../../diagnosis/cause-table.ts';
@@ -16,11 +16,11 @@ import { STOP_TITLES, sentence, stopTitle } from './titles.ts';
 
 /** A problem of a server, a node or a panel, described for a person. */
 export interface Complaint {
-  /** A fact is normal, and is shown without alarm. */
+  /** A fact is normal, and isn't highlighted. */
   readonly severity: Severity;
   /** A short text for the problem. */
   readonly title: string;
-  /** What to do; empty if there is nothing to do. */
+  /** What to do; may be empty. */
   readonly action: string;
   /** What happened, such as the method, address and status of a response; may be empty. */
   readonly detail: string;
@@ -31,7 +31,7 @@ export interface Complaint {
   readonly since?: number | undefined;
 }
 
-/** The reason why a server can't be monitored, or else why its game can't be queried. */
+/** Why a server can't be monitored, or else why its game can't be queried. */
 export function mainProblem({
   problem,
   query_problem,
@@ -40,19 +40,19 @@ export function mainProblem({
 }
 
 /**
- * What to do about a server's problem; nothing if it streams anyway and the cause is a fact, such
- * as that it is suspended.
+ * The remedy for a server's problem; empty if it streams anyway and the cause is a fact, such as a
+ * suspension.
  */
 export function shownRemedy({ condition }: Pick<Snapshot, 'condition'>, { cause }: Problem): string {
   return condition === 'streaming' && isFact(cause) ? '' : CAUSES[cause].remedy;
 }
 
 /**
- * The complaint about a server: what a person sees; undefined if there is nothing to show.
+ * The complaint about a server, which is what a person sees; undefined if there is none.
  *
- * Its attention is why the page counts the server, such as `no_data`, and its problem is why it
- * can't be monitored or queried, such as a node that is unreachable. A server can have either, or
- * both: then the complaint is about the attention, unless the problem is what explains it.
+ * The server's attention is why the page counts it, such as `no_data`. Its problem is why it can't
+ * be monitored or queried, such as an unreachable node. A server can have either or both. If it has
+ * both, the complaint is about the attention, unless the problem explains it.
  */
 export function findComplaint(server: Snapshot): Complaint | undefined {
   const attention = countedProblem(server);
@@ -66,8 +66,7 @@ export function findComplaint(server: Snapshot): Complaint | undefined {
   }
   if (problem !== undefined) {
     const { title, severity: causeSeverity } = CAUSES[problem.cause];
-    // A server with data isn't down, even if the reason why it isn't monitored as configured is an
-    // error.
+    // A server with data isn't down, even if the problem of its monitoring is an error.
     const severityWithData = causeSeverity === 'error' ? 'warning' : causeSeverity;
     const severity = attention === undefined ? severityWithData : attentionSeverity(attention);
     return { severity, title, action: shownRemedy(server, problem), detail: problem.detail, since };
@@ -78,8 +77,8 @@ export function findComplaint(server: Snapshot): Complaint | undefined {
 }
 
 /**
- * A monitoring problem of a server whose complaint has another cause: what happened, and what to do
- * about it.
+ * A problem of the server's monitoring beside a complaint with another cause: what happened, and
+ * what to do.
  */
 function detailBeside(server: Snapshot, attention: Attention): string {
   const problem = mainProblem(server);
@@ -101,7 +100,7 @@ function beginning(server: Snapshot, attention: Attention | undefined): number |
   return isStop ? server.last_stop?.timestamp_seconds : undefined;
 }
 
-/** Whether its full disk stopped the server, or would stop it again. */
+/** Whether a full disk stopped the server, or would stop it again. */
 function isDiskFull(server: Snapshot): boolean {
   if (server.last_stop?.reason === 'disk_full') return true;
   return isOff(server.state) && diskShare(server) >= SATURATED_FROM;
@@ -112,7 +111,7 @@ type TitleAndAction = Pick<Complaint, 'title' | 'action'>;
 const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> = {
   crashed: (server) => ({
     title: server.last_stop === undefined ? STOP_TITLES.crashed : stopTitle(server.last_stop),
-    // A node restarts a crashed server, but not one that it stopped because of its disk.
+    // A node restarts a crashed server, but not one that it stopped because of a full disk.
     action: `${cure(server)} ${isDiskFull(server) ? 'Then start it.' : "Start it if its node doesn't."}`,
   }),
   gave_up: (server) => ({ title: gaveUpTitle(server), action: `${cure(server)} Then start it.` }),
@@ -123,7 +122,7 @@ const TEXTS: Readonly<Record<Attention, (server: Snapshot) => TitleAndAction>> =
   off: offTexts,
   no_data: () => SERVER_PROBLEMS.no_data,
   stuck: () => SERVER_PROBLEMS.stuck,
-  // A problem with monitoring the server takes precedence over that of its query, and has another
+  // A problem of the server's monitoring takes precedence over that of its query, and has another
   // remedy.
   not_answering: ({ problem, query_problem: query }) => ({
     title: SERVER_PROBLEMS.not_answering.title,
@@ -169,7 +168,7 @@ function gaveUpTitle({ last_stop: stop }: Snapshot): string {
   return stop.exit_code === undefined ? title : `${title}, exit ${stop.exit_code}`;
 }
 
-/** What to do about the reason for a server's last stop. */
+/** The remedy for the reason of a server's last stop. */
 function cure(server: Snapshot): string {
   if (server.last_stop?.reason === 'out_of_memory') return SERVER_PROBLEMS.memory_full.action;
   return isDiskFull(server) ? 'Delete files, or raise its disk limit.' : SERVER_PROBLEMS.crash_loop.action;

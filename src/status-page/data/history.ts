@@ -1,4 +1,4 @@
-// What an open row of the page fetches about a server.
+// The data about a server in an open row of the page.
 import { type ChartSeries, type RecentHistory, STEP_SECONDS } from '../../domain/recent-history.ts';
 import { shortId } from '../../domain/server-ids.ts';
 import type { StopCounts } from '../../domain/stops.ts';
@@ -10,7 +10,7 @@ import { withIdentity } from './servers-by-id.ts';
 export interface HistoryView extends RecentHistory {
   readonly panel: string;
   readonly server_id: string;
-  /** `host:port` where players join, according to the panel's server list; absent if unknown. */
+  /** `host:port` for players, from the panel's server list; absent if unknown. */
   readonly address?: string | undefined;
   readonly step_seconds: number;
   /** The number of stops since the exporter started, by reason. */
@@ -18,8 +18,8 @@ export interface HistoryView extends RecentHistory {
 }
 
 /**
- * The histories of the servers `<panel>/<id>`, with the short or the full id, in this order, as
- * JSON in blocks of text; unknown servers are absent.
+ * The histories of the servers `<panel>/<id>` in this order, as JSON in blocks of text. The ids may
+ * be short or full, and unknown servers are absent.
  */
 export function* historyText(
   { fleet, clock }: BoardSource,

@@ -23,8 +23,8 @@ import { findComplaint, mainProblem, shownRemedy } from './complaint.ts';
 import { readSharedFields } from './shared-fields.ts';
 
 /**
- * The JSON view in blocks of text. Names and units are those of the metrics, whose families the
- * values are read from; unknown values are absent.
+ * The document in blocks of text. Names and units are those of the metrics, from whose families the
+ * values are read. Unknown values are absent.
  */
 export function* jsonView(source: BoardSource): Generator<string, void, void> {
   const { fleet, clock, version } = source;
@@ -87,13 +87,13 @@ function serverObject(server: Snapshot) {
     network_receive_bytes_per_second: server.network_receive_bytes_per_second,
     network_transmit_bytes_per_second: server.network_transmit_bytes_per_second,
     stops: server.stops,
-    // Listed separately, because a problem with monitoring the server takes precedence above.
+    // Listed separately, because a problem of the server's monitoring takes precedence above.
     query_problem: queryProblem && problemObject(queryProblem),
     ...scalars(SERVER_FAMILIES, SERVER_PREFIX, server),
   };
 }
 
-/** What to do about the problem with monitoring a server, else about its complaint. */
+/** The remedy for the problem of a server's monitoring, or else for its complaint. */
 function advise(server: Snapshot): string | undefined {
   const problem = mainProblem(server);
   if (problem !== undefined) return shownRemedy(server, problem) || undefined;
@@ -101,7 +101,7 @@ function advise(server: Snapshot): string | undefined {
   return complaint && withAdvice(complaint.title, complaint.action);
 }
 
-/** Every family with a single value, by its name without the prefix. */
+/** The value of every family with a single value, by its name without the prefix. */
 function scalars<Subject>(
   families: readonly Pick<Family<Subject>, 'name' | 'read'>[],
   prefix: string,

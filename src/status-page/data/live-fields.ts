@@ -8,10 +8,10 @@ import { SHARED_FIELDS } from './shared-fields.ts';
 import { SHOWN_NUMBERS, type ShownNumber } from './shown-numbers.ts';
 import { stripText } from './strip-text.ts';
 
-/** Samples older than this many seconds are shown with their age. */
+/** Samples that are older than this many seconds are shown with their age. */
 const LIVE_SECONDS = 3;
 
-/** The fields that `/api/v1` doesn't have. */
+/** The fields that `/api/v1` doesn't contain. */
 const PAGE_FIELDS = {
   /** The scope of the problem's cause, such as `node`. */
   scope: (server) => {
@@ -31,13 +31,13 @@ type Read<Fields extends Readonly<Record<string, (...facts: never) => unknown>>>
   readonly [Name in keyof Fields]: ReturnType<Fields[Name]>;
 };
 
-/** A server as the page receives it. */
+/** A server in the page's stream. */
 export type LiveServer = Read<typeof SHARED_FIELDS & typeof PAGE_FIELDS> &
   Readonly<Record<ShownNumber, number | undefined>>;
 
 export type LiveField = keyof LiveServer;
 
-/** How a field follows from the snapshot of a server at an instant. */
+/** Derives a field from the snapshot of a server at an instant. */
 type ReadField = (server: Snapshot, reading: ServerReading, now: number) => LiveServer[LiveField];
 
 const NUMBERS = (Object.keys(SHOWN_NUMBERS) as readonly ShownNumber[]).map((name) => {
@@ -45,7 +45,7 @@ const NUMBERS = (Object.keys(SHOWN_NUMBERS) as readonly ShownNumber[]).map((name
   return [name, read] as const;
 });
 
-/** Every field: its name, and how it is read. */
+/** Every field with its name and its reader. */
 export const LIVE_FIELDS = Object.entries<ReadField>({
   ...SHARED_FIELDS,
   ...Object.fromEntries(NUMBERS),

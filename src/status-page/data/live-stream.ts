@@ -1,4 +1,4 @@
-// The page's event stream, which shows the fleet once a second.
+// The page's event stream, which sends the fleet once a second.
 import { type Repeat, repeat } from '../../domain/repeated-work.ts';
 import { SECOND_MS } from '../../domain/units.ts';
 import { type RenderedBody, renderBody } from '../../metrics/rendered-body.ts';
@@ -11,11 +11,11 @@ import { Viewers, type Watcher } from './viewers.ts';
 export class LiveStream {
   readonly #source: BoardSource;
   readonly #viewers: Viewers;
-  /** Reads the fleet every second; present while there are viewers. */
+  /** Reads the fleet every second while there are viewers; otherwise undefined. */
   #looks: Repeat | undefined;
-  /** The last state that the viewers were sent; present while there are viewers. */
+  /** The last state that was sent; undefined without viewers. */
   #picture: Picture | undefined;
-  /** The event `full` of that picture, once a viewer needs it. */
+  /** The event `full` of that picture, created when a viewer first needs it. */
   #fullEvent: Promise<RenderedBody> | undefined;
   #isStopped = false;
 
@@ -45,7 +45,7 @@ export class LiveStream {
       this.#looks?.stop();
       [this.#looks, this.#picture, this.#fullEvent] = [undefined, undefined, undefined];
     } else if (before !== undefined) {
-      // Without a picture, the first one is still being taken.
+      // Without a picture, the first one is being taken.
       const event = await renderBody(this.#event(undefined, before), 'identity', 'view');
       this.#fullEvent = undefined;
       this.#viewers.update(event);
@@ -59,8 +59,8 @@ export class LiveStream {
   }
 
   /**
-   * An event of the stream, in blocks of text, from the given picture or a new one. It contains
-   * only the changes if the previous picture is of the same servers.
+   * An event of the stream in blocks of text, from the given picture or a new one. It contains only
+   * the changes if the previous picture has the same servers.
    */
   *#event(given: Picture | undefined, before?: Picture): Generator<string, void, void> {
     const picture = given ?? (yield* takePicture(this.#source, before));
@@ -71,7 +71,7 @@ export class LiveStream {
     if (given === undefined) this.#picture = picture;
   }
 
-  // Aligned to the second, so that a late timer doesn't delay the next one; a slightly early timer
+  // Aligned to the second, so that a late timer doesn't delay the next one. A slightly early timer
   // waits for the second after.
   #untilNextSecond(): number {
     const half = SECOND_MS / 2;

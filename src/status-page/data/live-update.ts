@@ -1,10 +1,13 @@
-// What changed in the page's data, as the stream sends it.
+// The changes of the page's data, in the form of the stream.
 import { arrayText, inBlocks } from './blocks.ts';
 import { LIVE_FIELDS, type LiveField } from './live-fields.ts';
 import type { PanelsStatus } from './panel-status.ts';
 import type { Picture, Values } from './picture.ts';
 
-/** All values in the event `full`; the changes since the previous update in the event `delta`. */
+/**
+ * An update: all values in the event `full`, or the changes since the previous update in the event
+ * `delta`.
+ */
 export interface LiveUpdate {
   /** The exporter's version. */
   readonly version: string;
@@ -25,7 +28,7 @@ export interface LiveUpdate {
 }
 
 /**
- * The differences between two pictures of the same servers as the JSON of a `LiveUpdate`, in blocks
+ * The differences between two pictures of the same servers, as the JSON of a `LiveUpdate` in blocks
  * of text.
  */
 export function* updateText(
@@ -54,8 +57,8 @@ export function* updateText(
 }
 
 /**
- * For each field, the positions of the servers whose value changed; only in parts that were read
- * again.
+ * For each field, the positions of the servers with a new value. Only parts that were read again
+ * are compared.
  */
 function* changedPlaces(
   before: Picture | undefined,

@@ -8,7 +8,7 @@ import { NAMES_SHOWN } from '../../text/sentences.ts';
 import type { Complaint } from './complaint.ts';
 import { things } from './titles.ts';
 
-/** The complaint about one panel or node; the same about several is shown once. */
+/** The complaint about one panel or node. Several with the same problem share one. */
 export interface SubjectComplaint {
   readonly subject: 'Panel' | 'Node';
   readonly name: string;
@@ -24,14 +24,14 @@ export function panelComplaints(
 ): readonly SubjectComplaint[] {
   const { name, up, problems, nodes } = viewPanel(panel, clock.now());
   const ofPanel = (complaint: Complaint) => ({ subject: 'Panel', name, complaint }) as const;
-  // While the panel is unavailable, the state of its nodes is unknown.
+  // While the panel is unavailable, the state of its nodes isn't known.
   if (!up) return problems.map((problem) => ofPanel(outageComplaint(problem, clock)));
   const ofNodes = nodes.flatMap(({ name: node, up: isUp, problem }): readonly SubjectComplaint[] => {
     if (isUp || problem === undefined) return [];
     const fullName = isOnlyPanel ? node : `${node} (${name})`;
     return [{ subject: 'Node', name: fullName, complaint: outageComplaint(problem, clock) }];
   });
-  // A node that is down already explains why its servers don't stream.
+  // A node that is down explains why its servers don't stream.
   const silent = ofNodes.length === 0 ? notStreaming(servers, name) : [];
   const ofProblems = problems.map((problem) => complaintAbout(problem, clock));
   return [...[...ofProblems, ...silent].map(ofPanel), ...ofNodes];
@@ -44,7 +44,7 @@ function complaintAbout({ cause, detail, since }: ProblemReading, clock: Pick<Cl
 }
 
 /**
- * The complaint about a panel or node that can't be used. Its title is the cause: a panel that
+ * The complaint about an unusable panel or node. Its title is the cause, because a panel that
  * rejects the API key isn't down.
  */
 function outageComplaint(problem: ProblemReading, clock: Pick<Clock, 'toUnixMs'>): Complaint {
@@ -52,15 +52,15 @@ function outageComplaint(problem: ProblemReading, clock: Pick<Clock, 'toUnixMs'>
 }
 
 /**
- * The complaint that most of a panel's required servers don't stream, with their most frequent
- * cause; empty if at least half of them have no such problem.
+ * The complaint that most of a panel's required servers don't stream, with the most frequent cause.
+ * Empty if at least half of them have no such problem.
  */
 function notStreaming(servers: readonly ServerReading[], panel: string): readonly Complaint[] {
   const required = servers.filter(
     ({ target, status }) =>
       target.panel === panel && target.mode !== 'poll' && !isFact(status.problem?.cause),
   );
-  // Without a problem, a server is connecting or waits for its call.
+  // A server without a problem is connecting or waits for its call.
   const affected = required.flatMap(({ status: { problem, condition } }) =>
     problem === undefined || condition === 'streaming' ? [] : [problem.cause],
   );
@@ -80,7 +80,7 @@ function notStreaming(servers: readonly ServerReading[], panel: string): readonl
 }
 
 /**
- * Merges complaints with the same title into one that names all subjects; the most serious come
+ * Merges complaints with the same title into one that lists all subjects. The most serious come
  * first.
  */
 export function together(all: readonly SubjectComplaint[]): readonly Complaint[] {

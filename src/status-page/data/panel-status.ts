@@ -1,30 +1,30 @@
-// The panels at one instant, as the page shows them.
+// The panels at one instant, for the page.
 import type { BudgetReading, NeedsReading, PanelReading } from '../../domain/reading.ts';
 import { counted } from '../../text/sentences.ts';
 import type { BoardSource } from './board-source.ts';
 import type { Complaint } from './complaint.ts';
 import { panelComplaints, together } from './panel-complaints.ts';
 
-/** One panel as the page shows it. */
+/** One panel on the page. */
 export interface PanelStatus {
   readonly name: string;
   readonly url: string | undefined;
   /**
-   * About the panel, its API key, the connection to it, and its nodes; a panel that is up may have
-   * some, too.
+   * Complaints about the panel, its API key, the connection to it, and its nodes. A panel that is
+   * up may have some, too.
    */
   readonly complaints: readonly Complaint[];
   readonly budget: Pick<BudgetReading, 'limitPerMinute' | 'usedLastMinute' | 'queueLength' | 'paused'>;
   readonly rateLimited: number;
-  /** The calls and sockets that the configuration requires, and how many are allowed if fewer. */
+  /** The required calls and sockets, and the allowed number if it is lower. */
   readonly needs: string;
 }
 
 export interface PanelsStatus {
   readonly panels: readonly PanelStatus[];
-  /** The most serious first; panels or nodes that have the same problem share one. */
+  /** Most serious first. Panels or nodes with the same problem share one. */
   readonly complaints: readonly Complaint[];
-  /** The message to show if there are no servers. */
+  /** The message if there are no servers. */
   readonly emptyBecause: string;
 }
 
@@ -51,7 +51,7 @@ export function panelsStatus({ fleet, clock, rateLimited, panelUrl }: BoardSourc
 function emptyBecause(panels: readonly PanelReading[]): string {
   const listed = panels.filter(({ discovery }) => discovery !== undefined);
   const unread = listed.filter(({ discovery }) => discovery?.succeededUnixMs === undefined);
-  // A panel with a problem doesn't respond, so its list isn't awaited.
+  // A panel with a problem doesn't respond, so nothing waits for its list.
   if (unread.some(({ discovery, problems }) => discovery?.isPending !== true || problems.length > 0)) {
     return 'No servers known yet: a server list could not be read. See the problem above, or the log.';
   }

@@ -1,4 +1,4 @@
-// The fleet at one instant, as the page shows it.
+// The fleet at one instant, for the page.
 import type { ServerReading } from '../../domain/reading.ts';
 import { countedProblem } from './attention.ts';
 import { inBlocks } from './blocks.ts';
@@ -15,8 +15,8 @@ export interface Picture {
   readonly status: PanelsStatus;
   readonly servers: readonly ServerReading[];
   /**
-   * The servers' values in parts: of 10 parts, part 3 has the servers at positions 3, 13, 23 and so
-   * on. The first picture reads all parts, and each later one reads one part again.
+   * The servers' values in parts. Of 10 parts, part 3 contains the servers at positions 3, 13, 23
+   * and so on. The first picture reads all parts, and each later one reads one of them again.
    */
   readonly parts: readonly (readonly Values[])[];
   /** The number of pictures of the same servers before this one. */
@@ -24,22 +24,22 @@ export interface Picture {
 }
 
 /**
- * The number of servers read for one picture: a viewer of a large fleet costs no more than one of a
- * small fleet, and each of 5,000 servers is read every 10 s.
+ * The number of servers that are read for one picture. A viewer of a large fleet therefore costs no
+ * more than one of a small fleet, and each of 5,000 servers is read every 10 s.
  */
 const SERVERS_A_TURN = 500;
 /**
- * A strip takes longer to read than any other field and changes slowly, so only one in this many
- * readings of a server includes it.
+ * Only one in this many readings of a server includes its strip, which takes longer to read than
+ * any other field and changes slowly.
  */
 const LOOKS_PER_STRIP = 7;
 
-/** The places of these fields among a server's values. */
+/** The positions of these fields in a server's values. */
 const [ATTENTION = -1, STATE = -1] = ['attention', 'state'].map((field) =>
   LIVE_FIELDS.findIndex(([name]) => name === field),
 );
 
-/** Takes a picture after the given one; yields an empty block after every few servers. */
+/** Takes a picture after the given one. Yields an empty block after every few servers. */
 export function* takePicture(source: BoardSource, before?: Picture): Generator<'', Picture, void> {
   const { fleet, clock } = source;
   const now = clock.now();
@@ -78,13 +78,13 @@ function* look(
   const servers = fleet.servers();
   const places = [];
   for (let place = part; place < servers.length; place += turns) places.push(place);
-  // One server at a time, so that a snapshot is garbage before the next one is made.
+  // One server at a time, so that each snapshot becomes garbage before the next one is made.
   return yield* inBlocks(places, (place, index): Values => {
     const server = servers[place];
     if (server === undefined) return [];
     const snapshot = server.snapshot(now, clock);
     const before = known[index];
-    // A new problem or state updates the strip, too, so that the strip never contradicts its row.
+    // A new problem or state also updates the strip, so that the strip never contradicts its row.
     const isDue =
       (place + round) % LOOKS_PER_STRIP === 0 ||
       countedProblem(snapshot) !== before?.[ATTENTION] ||

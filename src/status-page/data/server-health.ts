@@ -1,4 +1,4 @@
-// Whether one server is healthy, for monitors that check one server.
+// The health of one server, for monitors that check one server.
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { isOff } from '../../domain/power-states.ts';
 import type { FleetReading, ServerReading } from '../../domain/reading.ts';
@@ -8,8 +8,8 @@ import { withIdentity } from './servers-by-id.ts';
 import { stateTitle, stopTitle } from './titles.ts';
 
 /**
- * Whether players can expect the server to be up, for monitors that check one server. It is healthy
- * while it is known to be running, whatever is expected of it; otherwise there is a short reason.
+ * Whether players can expect the server to be up. It is healthy while it is known to be running,
+ * whatever is expected of it; otherwise there is a short reason.
  */
 export function checkHealth(server: Snapshot) {
   const { target, state } = server;
@@ -29,8 +29,8 @@ function unhealthyReason(server: Snapshot): string {
 }
 
 /**
- * The servers with this short id or UUID, in any case: several if panels share an id. A server of
- * the configuration takes precedence, because a panel may list any ids.
+ * The servers with this short id or UUID, in any case. There are several if panels share an id. A
+ * configured server takes precedence, because a panel may list any ids.
  */
 export function serversWithId(fleet: FleetReading, id: string, panel?: string): readonly ServerReading[] {
   const wanted = id.toLowerCase();

@@ -1,11 +1,11 @@
-// Finds servers by their short ids without looking at all of them.
+// Finds servers by their short ids, without a search through all of them.
 import type { ServerReading } from '../../domain/reading.ts';
 import { shortId } from '../../domain/server-ids.ts';
 
-/** By list of servers; a list is replaced whenever its servers or their ids change. */
+/** Indexes by list of servers. A list is replaced whenever its servers or their ids change. */
 const INDEXES = new WeakMap<readonly ServerReading[], ReadonlyMap<string, readonly ServerReading[]>>();
 
-/** The servers with this short id, one of each panel at most, in the order of the list. */
+/** The servers with this short id, at most one of each panel, in the order of the list. */
 export function withIdentity(servers: readonly ServerReading[], identity: string): readonly ServerReading[] {
   let index = INDEXES.get(servers);
   if (index === undefined) {

@@ -7,15 +7,15 @@ import { shortId } from '../../domain/server-ids.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 
 /**
- * Whether a panel's server list hasn't been read yet. Until then, addresses that were known before
- * a restart are missing.
+ * Whether a panel's server list hasn't been read yet. Until then, addresses from before a restart
+ * are missing.
  */
 export function isDiscoveryPending(fleet: Pick<FleetReading, 'panels'>): boolean {
   return fleet.panels().some(({ discovery }) => discovery?.isPending === true);
 }
 
 /**
- * The servers with known addresses as a list of targets, in the order of the fleet; in blocks of
+ * The servers with known addresses as a list of targets, in the order of the fleet and in blocks of
  * text.
  */
 export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<string, void, void> {
@@ -26,7 +26,7 @@ export function* targetGroups(fleet: Pick<FleetReading, 'servers'>): Generator<s
 
 const META = '__meta_gameserver_';
 
-/** A server in the format of Prometheus' HTTP service discovery: targets that share labels. */
+/** A server in the format of Prometheus' HTTP service discovery: targets with common labels. */
 function targetGroup({ target, node }: ServerReading) {
   const { address, panel, name, uuid, egg } = target;
   if (address === undefined || isNeverTarget(address)) return undefined;

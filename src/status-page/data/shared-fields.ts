@@ -1,11 +1,11 @@
-// The fields of a server, besides its numbers, that both the page and `/api/v1/servers` have.
+// The fields of a server, besides its numbers, on both the page and in `/api/v1/servers`.
 
 import { shortId } from '../../domain/server-ids.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import { countedProblem } from './attention.ts';
 import { findComplaint, mainProblem } from './complaint.ts';
 
-/** How each field is read. */
+/** The reader of each field. */
 export const SHARED_FIELDS = {
   panel: ({ target }) => target.panel,
   server: ({ target }) => target.name,

@@ -1,8 +1,8 @@
-// The numbers of a server that the page receives, rounded as it displays them.
+// The numbers of a server for the page, rounded as they are displayed.
 import type { FieldName } from '../../domain/fields.ts';
 import { MIB } from '../../domain/units.ts';
 
-/** How each number is rounded: more digits would be sent but not seen. */
+/** The rounding of each number. More digits would be sent but not displayed. */
 export const SHOWN_NUMBERS = {
   memory_usage_bytes: roundedSize,
   memory_limit_bytes: Number,
@@ -23,14 +23,14 @@ export const SHOWN_NUMBERS = {
   players_max: Number,
 } satisfies Readonly<Partial<Record<FieldName, (value: number) => number>>>;
 
-/** A number that the page receives. */
+/** A number that is sent to the page. */
 export type ShownNumber = keyof typeof SHOWN_NUMBERS;
 
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Rounded to three significant digits of its MiB. */
+/** Rounded to three significant digits in MiB. */
 function roundedSize(bytes: number): number {
   return shortened(bytes / MIB, 3) * MIB;
 }
@@ -39,7 +39,7 @@ function twoDigits(value: number): number {
   return shortened(value, 2);
 }
 
-/** A whole number rounded to this many significant digits. */
+/** A whole number, rounded to this many significant digits. */
 function shortened(value: number, digits: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) + 1 - digits);
   return Math.round(value / unit) * unit;

@@ -1,14 +1,15 @@
 // The text form of a server's strip in the page's stream.
 import { STRIP_STATES, type Strip, type StripState } from '../../domain/strip.ts';
 
-/** How many points of a strip have this state, or how many seconds the server was in it. */
+/** The number of points with this state, or the seconds in it. */
 interface StripPart {
   readonly state: StripState;
   readonly amount: number;
 }
 
 /**
- * Seconds from which on times in a strip are whole minutes, so that it doesn't change every second.
+ * From this many seconds on, times in a strip are whole minutes, so that it doesn't change every
+ * second.
  */
 const MINUTES_FROM = 120;
 
@@ -39,7 +40,7 @@ export function stripText(strip: Strip | undefined): string {
   return times === '' ? text : `${text};${times}`;
 }
 
-/** The runs of points in such a text, and the times in each state. */
+/** The runs of points in such a text, and the time in each state. */
 export function readStrip(text: string): readonly (readonly StripPart[])[] {
   return text.split(';').map((parts) =>
     [...parts.matchAll(/([a-z])(\d+)/g)].flatMap(([, letter = '', amount]) => {

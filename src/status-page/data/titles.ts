@@ -1,10 +1,10 @@
-// The short names under which the page shows states, conditions and stops.
+// The page's names of states, conditions and stops.
 import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
 import type { ShownStop, StopReason } from '../../domain/stops.ts';
 
 /**
- * The display name of a state; without data, it is unknown, but a server with data may be in a
- * state that the exporter doesn't know.
+ * The display name of a state. Without data, it is unknown. A server with data may be in a state
+ * that the exporter doesn't know.
  */
 export function stateTitle(state: string, condition?: string): string {
   if (state !== 'unknown') return state;
@@ -34,17 +34,17 @@ export function stopTitle({ reason, exit_code: code, while_exporter_down: isUnse
   return code === undefined ? STOP_TITLES[reason] : `${STOP_TITLES[reason]}, exit code ${code}`;
 }
 
-/** The title of servers that are off without a sign that anybody wants them to run. */
+/** The title of servers that are off if nothing shows whether they should run. */
 export function unclearTitle(amount: number | undefined): string {
   return amount === 1 ? SERVER_PROBLEMS.unclear.title : 'off, not known whether they should run';
 }
 
-/** A text with a capital letter at the beginning. */
+/** A text that begins with a capital letter. */
 export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** `server` if there is one, otherwise `servers`. */
+/** `server` for one, otherwise `servers`. */
 export function things(amount: number | undefined, thing: string): string {
   return amount === 1 ? thing : `${thing}s`;
 }

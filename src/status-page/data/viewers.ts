@@ -2,20 +2,23 @@
 import { INTERNAL_ERRORS } from '../../domain/internal-errors.ts';
 import type { RenderedBody } from '../../metrics/rendered-body.ts';
 
-/** The default maximum of concurrent viewers; above it, a new viewer replaces an existing one. */
+/**
+ * The maximum number of concurrent viewers by default. Above it, a new viewer replaces an existing
+ * one.
+ */
 const MAX_VIEWERS = 50;
 
 /** A viewer of the page. */
 export interface Watcher {
   /**
-   * The client that the stream counts towards: the client with the most streams is the first to
-   * lose one.
+   * The client to which the stream belongs. The client with the most streams is the first to lose
+   * one.
    */
   readonly client: string;
-  /** Closes the stream's connection, discarding unsent data. */
+  /** Closes the stream's connection and discards unsent data. */
   readonly cut: () => void;
   /**
-   * Called with each event that is sent; returns a function that is called when the viewer has
+   * Called with each event that is sent. Returns a function that is called when the viewer has
    * consumed it or is gone.
    */
   readonly hold: (event: Pick<RenderedBody, 'bytes'>) => () => void;
@@ -32,9 +35,9 @@ interface Viewer extends Watcher {
 }
 
 /**
- * The viewers, each on an event stream. All are sent the same bytes, which are rendered once. At
- * most one event is queued per viewer: a slow viewer skips updates, and is sent the full state once
- * it has caught up.
+ * The viewers, each with an event stream. All get the same bytes, which are rendered once. At most
+ * one event is queued per viewer: a slow viewer skips updates, and gets the full state once it has
+ * caught up.
  */
 export class Viewers {
   readonly #max: number;
@@ -78,7 +81,7 @@ export class Viewers {
     );
   }
 
-  /** Sends an update to all viewers that have the state before it. */
+  /** Sends an update to all viewers with the state before it. */
   update(event: RenderedBody): void {
     for (const viewer of this.#viewers) {
       if (viewer.isWaiting) this.#serve(viewer, () => this.#give(viewer, event));
@@ -130,7 +133,7 @@ export class Viewers {
     for (const { client } of this.#viewers) held.set(client, (held.get(client) ?? 0) + 1);
     const most = Math.max(...held.values());
     const oldest = [...this.#viewers].find(({ client }) => held.get(client) === most);
-    // Without viewers, there is no stream to close; this happens only with a maximum of 0.
+    // Without viewers, there is no stream to close. This happens only if the maximum is 0.
     if (oldest === undefined) return;
     this.#remove(oldest);
     oldest.controller.close();
