@@ -23,8 +23,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'text',
-    contains:
-      'text that people read or write: without secrets, with names and durations in their usual forms',
+    contains: 'text for people: without secrets, and with names and durations in their usual forms',
     mayImport: ['domain', FACTS],
   },
   { path: 'build-info.ts', contains: 'the version, and the location of the built program', mayImport: [] },
@@ -53,36 +52,36 @@ export const LAYERS: readonly Layer[] = [
   {
     path: 'addresses',
     contains:
-      'hosts and IP addresses: their forms, which of them sockets may reach, and the lookup of names with few threads',
+      'hosts and IP addresses: their forms, which of them sockets may connect to, and name lookups with few threads',
     mayImport: [...BASE, 'diagnosis'],
   },
   {
     path: 'panel',
     contains:
-      "one panel's API: `health` decides what has an outage, `scheduler` when a call may start; `dialects` has the differences between panels",
+      "one panel's API: `health` decides which subjects have an outage, and `scheduler` when a call may start; `dialects` contains the differences between panels",
     mayImport: [...BASE, 'diagnosis', 'addresses', FACTS],
   },
-  { path: FACTS, contains: 'what other parts of the program have to know of each dialect', mayImport: [] },
+  { path: FACTS, contains: 'facts about each dialect that other parts of the program need', mayImport: [] },
   {
     path: 'session',
     contains:
-      "one server's console socket and polls: `plan.ts` decides what a server needs and `machine.ts` is its socket's state machine, both pure; the rest carries out their effects",
+      "one server's console socket and polls: `plan.ts` decides what a server needs and `machine.ts` is its socket's state machine, both pure; the rest executes their effects",
     mayImport: [...BASE, 'diagnosis', 'addresses', 'panel'],
   },
   {
     path: 'fleet',
-    contains: 'all servers of one panel: records, discovery, backups, queries, and what they need',
+    contains: 'all servers of one panel: records, discovery, backups, queries, and their needs',
     mayImport: [...COLLECTION, 'query', 'diagnosis'],
   },
   {
     path: 'storage',
-    contains: 'the file that keeps what is known of the servers across a restart',
+    contains: 'the file that keeps the state of the servers across a restart',
     mayImport: BASE,
   },
   { path: 'metrics', contains: 'families as data → exposition; self-metrics', mayImport: ['domain'] },
   {
     path: 'status-page/data',
-    contains: 'what the status page and `/api/v1` show: complaints, texts, stream, JSON',
+    contains: 'the data of the status page and `/api/v1`: complaints, texts, stream, JSON',
     mayImport: [...BASE, 'diagnosis', 'addresses', 'metrics'],
   },
   {
@@ -92,7 +91,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'status-page',
-    contains: 'the page as served, and the files that it loads',
+    contains: 'the served page, and the files that it loads',
     mayImport: ['build-info.ts'],
   },
   {
@@ -103,7 +102,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'doctor',
-    contains: 'runs the exporter for up to a minute and describes what it shows',
+    contains: 'runs the exporter for up to a minute, and reports its problems',
     mayImport: [
       ...BASE,
       'config',
@@ -128,7 +127,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     path: 'app',
-    contains: 'composition: builds the parts, reloads, stops them in order',
+    contains: 'composition: builds the parts, reloads them, and stops them in order',
     mayImport: [
       ...COLLECTION,
       'yaml',
