@@ -74,7 +74,7 @@ export const SERVER_CAUSES = {
     ],
     still_starting: [
       'stuck starting',
-      "The server has been starting for 15 minutes or more. Players may be on it already: its egg probably doesn't recognize the line that means started. Until it is `running`, it doesn't count as available, and crashes aren't detected.",
+      "The server has been starting for 15 minutes or more. Players may be on it already: its egg's startup detection probably doesn't match the game. Until it is `running`, it doesn't count as available, and crashes aren't detected.",
       "Correct the egg's startup detection (`done`) in the panel's admin area. It has to match the line that the console shows once the game has started. If the game really doesn't start, its console shows why.",
     ],
     still_stopping: [
