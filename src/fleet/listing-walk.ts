@@ -45,7 +45,7 @@ export interface ListingWalk {
   /** The number of pages that the panel reported. */
   readonly pages: number;
   /**
-   * The latest rejection of `read`, otherwise the latest reason why a page or an entry was left
+   * The latest refusal of `read`, otherwise the latest reason why a page or an entry was left
    * out.
    */
   readonly problem: Error | undefined;

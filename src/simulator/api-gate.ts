@@ -101,7 +101,7 @@ export class ApiGate {
     return PANEL_BEHAVIORS[this.#host.settings.panel];
   }
 
-  /** Calagopus' rejections after the limit check (backend/src/routes/api/client/mod.rs). */
+  /** Calagopus' refusals after the limit check (backend/src/routes/api/client/mod.rs). */
   #refuseInTexts(
     context: Context<{ Bindings: HttpBindings }>,
     target: CallTarget,
@@ -119,7 +119,7 @@ export class ApiGate {
       : undefined;
   }
 
-  /** The rejections before the limit check, in this order. They have no rate limit headers. */
+  /** The refusals before the limit check, in this order. They have no rate limit headers. */
   #refuse(context: Context<{ Bindings: HttpBindings }>, target: CallTarget): SimulatedAnswer | undefined {
     const { keys, settings } = this.#host;
     const refuse = (status: number, detail?: string, code?: string) =>

@@ -77,7 +77,7 @@ export function calagopusApi(host: ApiHost, gate: ApiGate): Hono<{ Bindings: Htt
   return app;
 }
 
-/** The rejection of a key that lacks this permission. */
+/** The refusal of a key that lacks this permission. */
 function forbidden({ settings }: ApiHost, permission: string): SimulatedAnswer | undefined {
   return allows(settings.accountPermissions, permission)
     ? undefined

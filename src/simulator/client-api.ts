@@ -99,7 +99,7 @@ function wrongDaemon(daemon: string, { daemonType }: SimulatedServer): Promise<S
   return refuse(400, detail, 'HttpException');
 }
 
-/** The rejection of a call for a server that can't be used; undefined if the call succeeds. */
+/** The refusal of a call for a server that can't be used; undefined if the call succeeds. */
 function refuseConflict({ conflict }: SimulatedServer): Promise<SimulatedAnswer> | undefined {
   // After a failed reinstallation, a server can be used.
   if (conflict === undefined || conflict === 'reinstall_failed') return undefined;

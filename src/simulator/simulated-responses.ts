@@ -1,4 +1,4 @@
-// The response bodies and rejections of a simulated panel.
+// The response bodies and refusals of a simulated panel.
 
 import type { GameUsage } from './game-server.ts';
 import type { BodyShape, Conflict } from './simulator-schema.ts';
@@ -65,7 +65,7 @@ export function refusal(status: number, detail?: string, code?: string): Simulat
   };
 }
 
-/** The rejection in one of the formats of panels and the proxies in front of them. */
+/** The refusal in one of the formats of panels and the proxies in front of them. */
 export function refusalAnswer(
   { status, code, detail }: SimulatedRefusal,
   shape: BodyShape = 'errors',
@@ -82,12 +82,12 @@ export function refusalAnswer(
   };
 }
 
-/** The response of an endpoint with a rejection in the format of Pterodactyl. */
+/** The response of an endpoint with a refusal in the format of Pterodactyl. */
 export async function refuse(status: number, detail?: string, code?: string): Promise<SimulatedAnswer> {
   return refusalAnswer(refusal(status, detail, code));
 }
 
-/** A rejection in the format of Calagopus. */
+/** A refusal in the format of Calagopus. */
 export function textsRefusal(status: number, text: string): SimulatedAnswer {
   return json(status, { errors: [text] });
 }

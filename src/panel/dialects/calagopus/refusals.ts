@@ -1,4 +1,4 @@
-/** Reads Calagopus' rejections of calls: lists of texts (shared/src/response.rs). */
+/** Reads Calagopus' refusals of calls: lists of texts (shared/src/response.rs). */
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import type { ErrorBody, PanelRefusal } from '../../dialect.ts';
@@ -13,7 +13,7 @@ function textsIn({ errors, ...others }: Fields): readonly string[] | undefined {
 }
 
 /**
- * Whether only this panel sends such a body: its rejections are plain texts, and its responses have
+ * Whether only this panel sends such a body: its refusals are plain texts, and its responses have
  * no `attributes` (backend/src/routes/api/client).
  */
 export function isOwnBody(body: unknown): boolean {

@@ -1,11 +1,11 @@
-/** Reads Pterodactyl's rejections of calls. */
+/** Reads Pterodactyl's refusals of calls. */
 import type { CauseCode } from '../../../domain/problems.ts';
 import type { BlockedReason } from '../../../domain/server.ts';
 import type { ErrorBody, PanelRefusal } from '../../dialect.ts';
 import { readBody } from '../refused-body.ts';
 import { asFields, asText, type Fields } from '../wire.ts';
 
-/** Panels phrase their rejections differently, so only the stem of the decisive word is matched. */
+/** Panels phrase their refusals differently, so only the stem of the decisive word is matched. */
 const CONFLICTS: readonly (readonly [RegExp, BlockedReason])[] = [
   [/suspen/i, 'suspended'],
   [/transfer/i, 'transferring'],
