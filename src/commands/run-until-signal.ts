@@ -57,7 +57,7 @@ export async function runUntilSignal(service: Service): Promise<void> {
   }
 }
 
-/** Reloads a service on SIGHUP, also if the signal arrived before the service started. */
+/** Reloads a service on SIGHUP, even if the signal arrived before the service started. */
 class HangUps {
   readonly #service: Service;
   #isStarted = false;
@@ -67,7 +67,7 @@ class HangUps {
     this.#service = service;
   }
 
-  /** Handles SIGHUP from now on, and the one that may have arrived before. */
+  /** Handles SIGHUP from now on, including one that arrived before. */
   handle(): void {
     if (this.#service.reload !== undefined) process.on('SIGHUP', () => this.#reload());
     if (!takeOverSignals()) return;

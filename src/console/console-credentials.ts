@@ -1,5 +1,5 @@
 /**
- * Credentials for one server's console, also if the configuration doesn't name the server's daemon.
+ * Credentials for one server's console, even if the configuration doesn't name the server's daemon.
  */
 import type { ServerTarget } from '../domain/server.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';

@@ -158,10 +158,10 @@ export function isOutdated(
   const showsNewRun = source === 'poll' && restarted && uptimeMs !== 0;
   if (state === undefined || showsNewRun) return false;
   if (!ended.includes(state)) return false;
-  // Calagopus' daemon puts in the state that it had when it last got the container's statistics,
-  // which takes long on a busy node: `running` without an uptime came 5.7 s after `stopping`. The
-  // run that has started by then doesn't start again, and what has ended isn't running. Without an
-  // unbroken socket, it may run again, and its daemon may have no statistics about it.
+  // Calagopus' daemon adds the state from when it last read the container's statistics, which takes
+  // long on a busy node: `running` without an uptime arrived 5.7 s after `stopping`. Therefore, a
+  // run that had started by then doesn't start again, and a run that has ended isn't running. After
+  // an interruption of the socket, the server may run again, without statistics from its daemon.
   const hasStarted = state === 'starting' && measuredFrom - (uptimeMs || Number.NaN) < statusAt;
   const isFollowed = isUnbroken && source === 'socket';
   const hasEnded = isFollowed && isOn(state) && state !== 'starting' && uptimeMs === 0;

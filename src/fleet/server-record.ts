@@ -257,7 +257,7 @@ export class ServerRecord implements ServerReading {
     this.#showInStrip(now);
   }
 
-  /** Decides the stops that are due at `now`; at infinity, all of them. */
+  /** Decides the stops that are due at `now`; all of them if it is infinite. */
   decideStop(now: number): void {
     this.#see({ seen: 'time', at: now });
     this.#showInStrip(now);

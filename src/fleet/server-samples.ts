@@ -21,8 +21,8 @@ const FROZEN_AFTER_MS = 20_000;
 const ASKED_AFTER_MS = 10_000;
 
 /**
- * A counter that stays below its highest value for this long was reset, whatever else suggests
- * otherwise.
+ * A counter that stays below its highest value for this long was reset, even if nothing else shows
+ * a restart.
  */
 const MAX_HELD_MS = 60_000;
 

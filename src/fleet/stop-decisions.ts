@@ -123,8 +123,8 @@ function decided(power: Power, stop: Stop): Power {
     lastExitCode: stop.exitCode ?? power.lastExitCode,
     decided: [...power.decided, stop],
   };
-  // A stop that only polls saw shows nobody's intention. Neither does a stop that was followed by a
-  // start.
+  // A stop that only polls saw doesn't show anybody's intention. Neither does a stop that was
+  // followed by a start.
   if (stop.seen === 'by a poll' || run !== power.starts) return next;
   if (reason === 'exited') return { ...next, exitedAt: at };
   if (reason === 'requested') return { ...next, isExpected: false };

@@ -4,7 +4,7 @@ import { isIPv6, type Socket } from 'node:net';
 
 interface OpenConnection {
   readonly client: string;
-  /** The TCP socket, also if the connection uses TLS. */
+  /** The TCP socket, even if the connection uses TLS. */
   readonly socket: Socket;
   /** The response in flight. */
   response: ServerResponse | undefined;

@@ -47,9 +47,7 @@ export class ResponseReader {
   #isUnderstood = false;
   #received = 0;
   #cancelSilence: Cancel = () => {};
-  /**
-   * Handles what is received next. Undefined stands for silence, or for the end of a connection.
-   */
+  /** Handles the next bytes. Undefined stands for silence, or for the end of a connection. */
   #decoder: (bytes: Buffer | undefined) => void = () => {};
 
   constructor(scope: AbortController, options: ResponseReaderOptions) {

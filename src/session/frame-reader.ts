@@ -150,7 +150,7 @@ export class FrameReader {
     this.#read(early, early.length);
   }
 
-  /** Stops delivering frames, and drops what is kept of a long one. */
+  /** Stops delivering frames, and drops the received part of a long one. */
   stop(): void {
     this.#receiver = undefined;
     if (this.#usedByFrame > 0) this.#skipRest();

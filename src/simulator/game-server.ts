@@ -49,7 +49,9 @@ export interface GameServerTraits {
   readonly killsSilently: boolean;
 }
 
-/** An event of a server: a requested power action, a crash, or a due event of its own. */
+/**
+ * An event of a server: a requested power action, a crash, or a due event that it causes itself.
+ */
 export type GameEvent = PowerCommand | 'crash' | 'due';
 
 /** A server after an event, and the states that it passed through, in order. */

@@ -78,7 +78,7 @@ export function resolveWebConfig(shape: WebConfigShape): WebSettings {
     cert: tls.cert_file,
     key: tls.key_file,
     ca: tls.client_ca_file,
-    // Node.js doesn't support older versions in practice, because OpenSSL rejects their signatures.
+    // Older versions can't be used, because OpenSSL rejects their signatures.
     minVersion: tls.min_version === 'TLS13' ? 'TLSv1.3' : 'TLSv1.2',
     maxVersion: tls.max_version === 'TLS12' ? 'TLSv1.2' : 'TLSv1.3',
     ciphers: CIPHER_LIST,

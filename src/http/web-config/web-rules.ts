@@ -9,8 +9,8 @@ const USERS: KeyPath = ['basic_auth_users'];
 const NOT_IGNORED = 'not supported, and ignoring it would be less secure';
 
 /**
- * Rejected settings of `tls_server_config`. Ignoring them would allow what they exclude, or their
- * value belongs in a file.
+ * Rejected settings of `tls_server_config`: they restrict access, so they can't be ignored, or
+ * their value belongs in a file.
  */
 const REJECTED: Readonly<Record<string, string>> = {
   cert: 'not supported: name a file with the certificate in `cert_file`',

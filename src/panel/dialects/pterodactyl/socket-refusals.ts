@@ -18,7 +18,7 @@ const OWN_REFUSALS: readonly (readonly [status: number, message: RegExp, cause: 
 ];
 
 /**
- * Why a node, or a proxy in front of it, responded instead of opening a socket, and what it said.
+ * Why a node, or a proxy in front of it, rejected a socket, and its text.
  *
  * | status | response | cause |
  * |---|---|---|
