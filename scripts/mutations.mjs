@@ -42,13 +42,13 @@ const MACHINE = file('session/machine');
 const STEPS = file('session/machine-steps', 'session/machine');
 const RENEWALS = file('session/token-renewal');
 const RENEWED = file('session/token-renewal', 'session/machine');
-const TOKEN = file('session/token');
+const TOKEN = file('session/token-request', 'session/session');
 const RECORD = file('fleet/server-record');
 const SAMPLES = file('fleet/server-samples', 'fleet/server-record');
 const RESTART = file('fleet/stop-decisions', 'fleet/kept-power');
 const OUTDATED = file('session/outdated-failure');
 const CONDITION = file('session/condition', 'fleet/panel-fleet');
-const ADDRESS = file('addresses/socket-address');
+const ADDRESS = file('addresses/socket-policy');
 const PASSWORDS = file('http/passwords');
 
 /** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */
@@ -86,7 +86,7 @@ export const MUTATIONS = [
   [
     'a node with an outage the other way needs no proof',
     SUSPICION,
-    'if (isBlamed(isSockets ? nodePolls(node) : nodeSockets(node))) return tally.newestProblem();',
+    'if (isBlamed(isSockets ? pollsSubject(node) : socketsSubject(node))) return tally.newestProblem();',
     '',
   ],
   [
@@ -193,8 +193,8 @@ export const MUTATIONS = [
   [
     "an outage of sockets concerns the node's polls",
     TALLIES,
-    "subject.startsWith('sockets ') ? nodePolls(node) : nodeSockets(node)",
-    'nodeSockets(node)',
+    "subject.startsWith('sockets ') ? pollsSubject(node) : socketsSubject(node)",
+    'socketsSubject(node)',
   ],
   ['an outage of a node changes what is explained', TALLIES, 'tally.explanationChanged(node);', ''],
   ['excused failures are not the panel’s either', TALLIES, "this.of('panel').excuse(path);", ''],
@@ -427,12 +427,7 @@ export const MUTATIONS = [
     ' && this.#limit.tokensPausedUntil(server) <= this.#now',
     '',
   ],
-  [
-    'a delayed token is no first attempt',
-    [TOKEN[0], 'session/session'],
-    'isNew && !isPolledMeanwhile',
-    'isNew',
-  ],
+  ['a delayed token is no first attempt', TOKEN, 'isNew && !isPolledMeanwhile', 'isNew'],
   ['two credential calls a minute', RULES, 'TOKEN_CALLS = 2;', 'TOKEN_CALLS = 3;'],
   [
     'what has an outage holds its calls',
@@ -599,8 +594,8 @@ export const MUTATIONS = [
     'return overdueFrom;',
   ],
   ['a blocked server is retried slowly', RETRY, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
-  ['a renewal is from 75 % of a life on', TOKEN, 'RENEWAL = { from: 0.75,', 'RENEWAL = { from: 0.5,'],
-  ['the first renewal is anywhere', TOKEN, 'FIRST_RENEWAL_FROM = 0.1;', 'FIRST_RENEWAL_FROM = 0.75;'],
+  ['a renewal is from 75 % of a life on', RENEWALS, 'RENEWAL = { from: 0.75,', 'RENEWAL = { from: 0.5,'],
+  ['the first renewal is anywhere', RENEWALS, 'FIRST_RENEWAL_FROM = 0.1;', 'FIRST_RENEWAL_FROM = 0.75;'],
   // Samples and metrics
   [
     'a stale sample is no data',
@@ -641,7 +636,7 @@ export const MUTATIONS = [
   ['64 checks of passwords wait', PASSWORDS, 'MAX_WAITING = 64;', 'MAX_WAITING = 65;'],
   [
     'secrets are redacted in URLs, too',
-    file('text/secrets'),
+    file('text/redaction'),
     'encodeURIComponent(encodable), json]',
     'json]',
   ],

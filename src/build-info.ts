@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
  * The folder of the built program: this one in a build, `dist` next to the sources when they run
  * directly.
  */
-export const BUILT = new URL(import.meta.url.endsWith('.ts') ? '../dist/' : './', import.meta.url);
+export const DIST_URL = new URL(import.meta.url.endsWith('.ts') ? '../dist/' : './', import.meta.url);
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;

@@ -4,14 +4,14 @@ import { systemNames } from '../../src/addresses/name-lookups.ts';
 import { openLog } from '../../src/app/log.ts';
 import { socketAccess, spokenDialect } from '../../src/app/panel-access.ts';
 import { parseConfig } from '../../src/config/parse.ts';
+import { SystemClock } from '../../src/domain/clock.ts';
 import type { ServerTarget } from '../../src/domain/server.ts';
-import { SystemClock } from '../../src/domain/time.ts';
 import { serverLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { sessionLog } from '../../src/fleet/session-log.ts';
 import { ConnectPacer, NODE_LOOP } from '../../src/session/connect-pacer.ts';
 import { Session } from '../../src/session/session.ts';
-import type { SessionContext, SessionRecord } from '../../src/session/session-context.ts';
+import type { SessionContext, SessionRecord } from '../../src/session/session-ports.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../src/session/surroundings.ts';
 import { type TimeTaken, timeOf } from './process-time.ts';
 

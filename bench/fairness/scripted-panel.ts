@@ -1,12 +1,12 @@
+import type { Clock } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelCalls } from '../../src/panel/held-calls.ts';
 import type { PanelAnswer } from '../../src/panel/panel-api.ts';
 import { PanelError } from '../../src/panel/panel-error.ts';
-import type { Requested } from '../../src/panel/requests.ts';
+import type { RequestArguments } from '../../src/panel/requests.ts';
 import type {
   Credentials,
   ListedServer,
@@ -199,7 +199,7 @@ export class ScriptedPanel implements PanelCalls {
 
   async get<Endpoint extends ApiEndpoint>(
     endpoint: Endpoint,
-    what: Requested,
+    what: RequestArguments,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
     const server = endpoint === 'listing' ? undefined : this.#server(what.id ?? '');
@@ -274,7 +274,7 @@ export class ScriptedPanel implements PanelCalls {
     return { token: id, socketUrl: `${host}/api/servers/${id}/ws`, lifetimeMs };
   }
 
-  #page({ page = 1, perPage = 1 }: Requested): ListingPage {
+  #page({ page = 1, perPage = 1 }: RequestArguments): ListingPage {
     const listable = this.servers.filter(({ trouble }) => trouble !== 'unknown');
     const totalPages = Math.max(1, Math.ceil(listable.length / perPage));
     if (page >= totalPages && perPage > 1) this.listedAt.push(this.#clock.now());

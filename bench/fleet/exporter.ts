@@ -1,6 +1,6 @@
 import { createApp } from '../../src/app/app.ts';
 import { openLog } from '../../src/app/log.ts';
-import { boundHeapGrowth } from '../../src/commands/process-limits.ts';
+import { boundHeapGrowth } from '../../src/commands/heap-growth.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
 import { watchProcess } from './process-usage.ts';

@@ -1,5 +1,5 @@
 /** The health of a panel all of whose servers have failed. */
-import { NOTHING, socketSigns } from '../../src/diagnosis/signs.ts';
+import { NO_SIGNS, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health } from '../../src/panel/health/health.ts';
 import type { AskedServer } from '../../src/panel/health/outcome.ts';
@@ -7,10 +7,10 @@ import type { TrialCall } from '../../src/panel/health/trial-call.ts';
 import {
   CHANNELS,
   NO_SERVER,
-  nodePolls,
-  nodeSockets,
   type Path,
+  pollsSubject,
   type Subject,
+  socketsSubject,
 } from '../../src/panel/subjects.ts';
 import { StillClock } from './still-clock.ts';
 
@@ -82,7 +82,7 @@ export class FailingHealth {
       await settled();
     }
     for (let node = 0; node < this.#layout.nodes; node += 1)
-      this.expect(nodeSockets(`node-${node}`), nodePolls(`node-${node}`));
+      this.expect(socketsSubject(`node-${node}`), pollsSubject(`node-${node}`));
   }
 
   /** Every server's call fails for this cause until that is blamed on this subject. */
@@ -119,7 +119,7 @@ export class FailingHealth {
       const node = this.health.asked(channel, server)?.node;
       if (this.health.last(channel, server) !== undefined) known += 1;
       if (node === undefined) continue;
-      for (const subject of [nodeSockets(node), nodePolls(node)])
+      for (const subject of [socketsSubject(node), pollsSubject(node)])
         if (this.health.isBlamed(subject)) known += 1;
     }
     return known;
@@ -134,7 +134,7 @@ export class FailingHealth {
 
   socketStreams(server: string): void {
     this.clock.at += STEP_MS;
-    const signs = { ...NOTHING, ...socketSigns(undefined) };
+    const signs = { ...NO_SIGNS, ...socketSigns(undefined) };
     this.health.socketEnded(server, { startedAt: this.clock.at, problem: undefined, signs, streams: true });
   }
 

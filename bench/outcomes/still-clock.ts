@@ -1,5 +1,5 @@
 /** A clock that costs little: it moves only when it is set, and runs a timer only when it is told. */
-import type { Cancel, Clock } from '../../src/domain/time.ts';
+import type { Cancel, Clock } from '../../src/domain/clock.ts';
 
 export class StillClock implements Clock {
   /** In monotonic milliseconds. */

@@ -1,6 +1,6 @@
 /** Outcomes and starts of calls, each beside a fleet that has an outage, or that waits. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { CHANNELS, nodeSockets, pathSubject } from '../../src/panel/subjects.ts';
+import { CHANNELS, pathSubject, socketsSubject } from '../../src/panel/subjects.ts';
 import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
 import { FailingHealth, type Layout, serverOf, settled } from './failing-health.ts';
 import { type Begun, FREE_NODE, WaitingCalls } from './waiting-calls.ts';
@@ -218,7 +218,9 @@ const STARTS: readonly LayoutWork[] = [
     measure: async (layout) => {
       const world = new WaitingCalls(layout, (call) => {
         const node = call.node();
-        return node === undefined || node === FREE_NODE ? undefined : { ...HELD, subject: nodeSockets(node) };
+        return node === undefined || node === FREE_NODE
+          ? undefined
+          : { ...HELD, subject: socketsSubject(node) };
       });
       await world.all(() => ({}));
       return perCall(world, () => startsAndEnds(world.run('urgent', { path: 'listing' })));

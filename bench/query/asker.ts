@@ -1,7 +1,7 @@
 import { composeQuestion } from '../../src/query/ask-players.ts';
-import { listWays } from '../../src/query/ports-to-query.ts';
 import type { Answer } from '../../src/query/query-model.ts';
 import { QueryThread } from '../../src/query/query-thread.ts';
+import { listWays } from '../../src/query/ways-to-query.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
 /** The thread's program in the build; this module runs from `.bench/bench/query`. */

@@ -1,5 +1,5 @@
+import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
-import type { Clock } from '../../src/domain/time.ts';
 import { nodeReadings } from '../../src/fleet/node-readings.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { sampleOf } from '../../test/support/samples.ts';

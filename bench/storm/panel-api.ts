@@ -1,7 +1,7 @@
 /** The panel's client API, as far as the exporter and the bare client use it. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ListingEntry, serverDocument } from '../../src/simulator/panel-kinds.ts';
+import { type ListingEntry, serverDocument } from '../../src/simulator/panel-documents.ts';
 import { countCall, type RateWindow } from '../../src/simulator/rate-window.ts';
 import {
   json,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, SystemClock } from '../../src/domain/clock.ts';
 import type { Logger } from '../../src/domain/logger.ts';
-import { type Clock, SystemClock } from '../../src/domain/time.ts';
 import { HttpServer } from '../../src/http/http-server.ts';
 import { createRoutes } from '../../src/http/routes.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';

@@ -4,7 +4,7 @@ import dns, { type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import PQueue from 'p-queue';
 import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 
 export type Addresses = readonly LookupAddress[];

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { PanelConfig } from '../config/config.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { Account } from '../panel/account.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 

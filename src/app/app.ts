@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { type LookUp, systemNames } from '../addresses/name-lookups.ts';
 import { REVISION, VERSION } from '../build-info.ts';
 import type { Config, LoadResult } from '../config/config.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import { type Clock, SystemClock } from '../domain/time.ts';
 import { HttpServer } from '../http/http-server.ts';
 import type { ListenAddress } from '../http/listen-address.ts';
 import { createRoutes, type ReloadOutcome } from '../http/routes.ts';
@@ -18,11 +18,11 @@ import { SelfMetrics } from '../metrics/self-metrics.ts';
 import type { QueryClient } from '../query/query-thread.ts';
 import { StatusBoard } from '../status-page/data/board.ts';
 import type { StateKeeper } from '../storage/state-keeper.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { InternalErrorLog } from './internal-error-log.ts';
 import { Reloader } from './reloader.ts';
 import { secretsInUse } from './secrets-in-use.ts';
-import { isInShard, type Shard, WHOLE } from './shard.ts';
+import { isInShard, type Shard, SINGLE_SHARD } from './shard.ts';
 import { SocketLimit } from './socket-limit.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -78,7 +78,14 @@ export interface App {
 
 /** Creates and connects the exporter's parts; nothing is opened before `start`. */
 export function createApp(options: AppOptions): App {
-  const { config, listen, log, clock = new SystemClock(), random = Math.random, shard = WHOLE } = options;
+  const {
+    config,
+    listen,
+    log,
+    clock = new SystemClock(),
+    random = Math.random,
+    shard = SINGLE_SHARD,
+  } = options;
   const socketLimit = new SocketLimit(options.descriptorLimit);
   // The metrics read the fleet, and the fleet counts in the metrics. This cycle works because the
   // fleet is read only during a scrape.

@@ -2,7 +2,7 @@
 
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { openOutput } from './log-output.ts';
 import { prettyMessage } from './pretty-message.ts';
 

@@ -2,15 +2,15 @@
 
 import { nodeLookup, type ResolveName } from '../addresses/name-lookups.ts';
 import { perSite } from '../addresses/site-cache.ts';
-import { guardedNames, type SocketPolicy, socketAddressProblem } from '../addresses/socket-address.ts';
+import { guardedNames, type SocketPolicy, socketAddressProblem } from '../addresses/socket-policy.ts';
 import { USER_AGENT } from '../build-info.ts';
 import type { PanelConfig } from '../config/config.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { PROXY_PART } from '../panel/proxy-pool.ts';
 import { SpokenDialect } from '../panel/spoken-dialect.ts';
 import { atOnce, type InTurn } from '../session/connect-pacer.ts';
 import { HandshakeRoom } from '../session/handshake-room.ts';
-import type { SocketAccess } from '../session/session-context.ts';
+import type { SocketAccess } from '../session/session-ports.ts';
 import { ConsoleSocket, type SocketOptions } from '../session/socket.ts';
 import { tunnelFor } from '../session/socket-proxy.ts';
 import { socketTls } from '../session/socket-tls.ts';

@@ -3,8 +3,8 @@
 import type { Config, LoadResult } from '../config/config.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { ReloadOutcome } from '../http/routes.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
-import { counted } from '../text/sentences.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
+import { quantity } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import type { ConfigChanges } from './supervisor.ts';
 
@@ -81,7 +81,7 @@ export class Reloader {
     ended(false);
     log.error(
       { problems: problems.length },
-      `configuration reload failed, keeping the previous one: ${counted(problems.length, 'problem')}`,
+      `configuration reload failed, keeping the previous one: ${quantity(problems.length, 'problem')}`,
     );
     for (const problem of problems) log.error({}, problem);
     return { ok: false, problems: KNOWN_SECRETS.redact(problems.join('\n')) };

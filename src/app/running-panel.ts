@@ -3,11 +3,11 @@
 import type { NameLookups } from '../addresses/name-lookups.ts';
 import { affectedByChanges } from '../config/changed-settings.ts';
 import type { PanelConfig } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { KeptServer } from '../domain/kept-server.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Clock } from '../domain/time.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { QueryAccess } from '../fleet/query-watch.ts';

@@ -11,7 +11,7 @@ export interface Shard {
 }
 
 /** A single exporter for all servers. */
-export const WHOLE: Shard = { index: 0, total: 1 };
+export const SINGLE_SHARD: Shard = { index: 0, total: 1 };
 
 /**
  * The shard of a server, by rendezvous hashing: each shard draws a number for the server, and the

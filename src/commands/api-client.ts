@@ -3,7 +3,7 @@
 import { systemNames } from '../addresses/name-lookups.ts';
 import { apiAccess, spokenDialect } from '../app/panel-access.ts';
 import type { PanelConfig } from '../config/config.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { PanelApi } from '../panel/panel-api.ts';
 import { CommandFailure } from './command-failure.ts';
 

@@ -8,12 +8,13 @@ import { describeQuery, describeRule, matchesEveryServer } from '../doctor/rule-
 import type { ServerGlobs } from '../domain/listing-settings.ts';
 import { EXPECTS } from '../domain/server.ts';
 import { formatDuration } from '../text/duration.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { withoutCredentials } from '../yaml/quoting.ts';
-import { panelWarnings, readableByAll } from './check-warnings.ts';
 import { invocation, shellWord } from './command-line.ts';
+import { readableByAll } from './file-warnings.ts';
 import { loadWebFlags, type WebConfigFlag, webConfigOption } from './serve-flags.ts';
+import { panelWarnings } from './setting-warnings.ts';
 
 interface CheckFlags extends WebConfigFlag {
   readonly config: string;

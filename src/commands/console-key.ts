@@ -1,7 +1,7 @@
 // The user's own API key for `console`.
 
 import { apiKeyIn, apiKeyProblem } from '../text/api-keys.ts';
-import { Secret } from '../text/secrets.ts';
+import { Secret } from '../text/redaction.ts';
 import { API_KEY_FILE, readTextFile } from '../yaml/text-file.ts';
 import { CommandFailure } from './command-failure.ts';
 

@@ -3,9 +3,9 @@
 import type { PanelConfig } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { isServerId } from '../config/server-schema.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { canonicalId } from '../domain/server-ids.ts';
-import type { Clock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import type { ListingQuery } from '../panel/requests.ts';
 import { printable } from '../text/printable.ts';

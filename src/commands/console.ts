@@ -6,7 +6,7 @@ import { socketAccess, spokenDialect } from '../app/panel-access.ts';
 import { type ConsolePlan, ConsoleRun } from '../console/console-run.ts';
 import { Screen } from '../console/screen.ts';
 import { wantsColors } from '../doctor/paint.ts';
-import { SystemClock } from '../domain/time.ts';
+import { SystemClock } from '../domain/clock.ts';
 import { POWER_ACTIONS } from '../panel/socket-codec.ts';
 import { parseDuration } from '../text/duration.ts';
 import { printable } from '../text/printable.ts';

@@ -8,14 +8,14 @@ import { renderReport } from '../doctor/render.ts';
 import { type DoctorReport, isAllHealthy } from '../doctor/report.ts';
 import { issuesDocument, reportDocument } from '../doctor/report-document.ts';
 import { type RunOptions, runDoctor } from '../doctor/run.ts';
-import { type Clock, SystemClock } from '../domain/time.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
-import { counted } from '../text/sentences.ts';
+import { type Clock, SystemClock } from '../domain/clock.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
+import { quantity } from '../text/sentences.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-failure.ts';
+import { descriptorLimit } from './descriptor-limit.ts';
 import { type DoctorSelection, select, withServer } from './doctor-selection.ts';
 import { interruptible } from './interruptible.ts';
-import { descriptorLimit } from './process-limits.ts';
 
 interface DoctorFlags extends DoctorSelection {
   readonly config: string;
@@ -114,5 +114,5 @@ const CLEAR_LINE = '\r\u001B[K';
 
 /** Shows a line that is redrawn while the exporter runs. */
 function liveProgress(write: Write): NonNullable<RunOptions['onProgress']> {
-  return (withData, servers) => write(`${CLEAR_LINE}${withData} of ${counted(servers, 'server')} have data`);
+  return (withData, servers) => write(`${CLEAR_LINE}${withData} of ${quantity(servers, 'server')} have data`);
 }

@@ -5,7 +5,7 @@ import { isClearText, panelUrlProblem } from '../config/panel-url.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { apiKeyIn, apiKeyProblem, isApiKey } from '../text/api-keys.ts';
-import { Secret } from '../text/secrets.ts';
+import { Secret } from '../text/redaction.ts';
 import { API_KEY_FILE, readText, readTextFile } from '../yaml/text-file.ts';
 import type { Environment } from '../yaml/variables.ts';
 import { type Asker, CANCELED } from './asker.ts';

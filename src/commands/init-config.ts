@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { PanelConfig } from '../config/config.ts';
 import { isClearText } from '../config/panel-url.ts';
 import { parseConfig } from '../config/parse.ts';
-import type { Secret } from '../text/secrets.ts';
+import type { Secret } from '../text/redaction.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-failure.ts';
 

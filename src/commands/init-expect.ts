@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import type { ListedServer } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
-import { counted } from '../text/sentences.ts';
+import { quantity } from '../text/sentences.ts';
 import type { Asker } from './asker.ts';
 
 type Server = Pick<ListedServer, 'identifier' | 'name' | 'uuid'>;
@@ -58,8 +58,8 @@ async function running<Listed extends Server>(
     found.push(...some.filter((_, index) => states[index] === true));
     failed += states.filter((state) => state === undefined).length;
   }
-  const unknown = failed === 0 ? '' : `; the state of ${counted(failed, 'server')} could not be read`;
-  note(`${counted(found.length, 'server')} of ${servers.length} should always run${unknown}.\n`);
+  const unknown = failed === 0 ? '' : `; the state of ${quantity(failed, 'server')} could not be read`;
+  note(`${quantity(found.length, 'server')} of ${servers.length} should always run${unknown}.\n`);
   return found;
 }
 

@@ -6,8 +6,8 @@ import type { PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { Printout } from '../doctor/paint.ts';
 import { problemBlocks } from '../doctor/render.ts';
-import { SystemClock } from '../domain/time.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { SystemClock } from '../domain/clock.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { panelApi } from './api-client.ts';
 import { type Asker, CANCELED } from './asker.ts';
 import { CommandFailure } from './command-failure.ts';
@@ -21,13 +21,13 @@ import {
 } from './init-answers.ts';
 import { configText, type NewPanel, readPanel } from './init-config.ts';
 import { chooseServers } from './init-discover.ts';
-import { summary } from './init-summary.ts';
-import { type TargetFlags, Targets } from './init-targets.ts';
+import { type OutputFlags, OutputPaths } from './init-output-paths.ts';
+import { initSummary } from './init-summary.ts';
 import { interruptible } from './interruptible.ts';
 import { type KeyAccess, keyAccess } from './key-access.ts';
 import { terminalAsker } from './terminal-asker.ts';
 
-interface InitFlags extends AnswerFlags, TargetFlags {
+interface InitFlags extends AnswerFlags, OutputFlags {
   readonly name?: string;
 }
 
@@ -93,7 +93,7 @@ function usageProblem(flags: InitFlags, canAsk: boolean): string | undefined {
   const { keyFile, keyVariable } = flags;
   if (keyFile !== undefined && keyVariable !== undefined)
     return 'expected either --key-file or --key-variable, got both';
-  return new Targets(flags).problem ?? (canAsk ? undefined : missingFlags(flags));
+  return new OutputPaths(flags).problem ?? (canAsk ? undefined : missingFlags(flags));
 }
 
 /** The terminal that `init` uses, and the signal that stops it. */
@@ -106,8 +106,8 @@ interface InitContext {
 
 async function init(flags: InitFlags, context: InitContext): Promise<void> {
   const { asker, signal, print, note } = context;
-  const targets = new Targets(flags);
-  const replaces = await targets.mayReplace(flags.force === true, asker);
+  const paths = new OutputPaths(flags);
+  const replaces = await paths.mayReplace(flags.force === true, asker);
   // Without the signal, Ctrl-C would have no effect while standard input is silent.
   const input = flags.keyFile === '-' ? addAbortSignal(signal, process.stdin) : process.stdin;
   const page = Printout.for(process.stderr, process.env);
@@ -116,8 +116,8 @@ async function init(flags: InitFlags, context: InitContext): Promise<void> {
   const url = await readUrl(flags, asker);
   let answers: Answers = { url, key: await readKey(flags, sources) };
   for (;;) {
-    const described: NewPanel = { url: answers.url, name: flags.name, keyFile: targets.keyInConfig };
-    const panel = await readPanel(described, answers.key, targets.config);
+    const described: NewPanel = { url: answers.url, name: flags.name, keyFile: paths.keyInConfig };
+    const panel = await readPanel(described, answers.key, paths.config);
     note(`Testing ${panel.url} …\n`);
     const own = await keyAccess(panel, panel.listing?.type, signal);
     signal.throwIfAborted();
@@ -125,8 +125,8 @@ async function init(flags: InitFlags, context: InitContext): Promise<void> {
     if (problem === undefined) {
       const { discover, access } = await choose(panel, own, context);
       signal.throwIfAborted();
-      targets.write(configText(described, discover), answers.key.reveal(), replaces);
-      print(summary(Printout.for(process.stdout, process.env), panel.url, access, targets));
+      paths.write(configText(described, discover), answers.key.reveal(), replaces);
+      print(initSummary(Printout.for(process.stdout, process.env), panel.url, access, paths));
       return;
     }
     const { remedy } = CAUSES[problem.cause];

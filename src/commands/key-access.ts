@@ -2,9 +2,9 @@
 
 import type { PanelConfig } from '../config/config.ts';
 import { outageProblem } from '../diagnosis/outage-problem.ts';
+import { SystemClock } from '../domain/clock.ts';
 import type { ListingType } from '../domain/listing-settings.ts';
 import type { Problem } from '../domain/problems.ts';
-import { SystemClock } from '../domain/time.ts';
 import { walkListing } from '../fleet/listing-walk.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import type { KeyAccount, ListedServer } from '../panel/responses.ts';

@@ -6,7 +6,7 @@ import { VERSION_TEXT } from '../build-info.ts';
 import { CodedError } from '../diagnosis/transport-errors.ts';
 import { ListenAddressError, ListenError } from '../http/listen-address.ts';
 import { panelsWith } from '../panel/dialects/facts.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { CommandFailure } from './command-failure.ts';
 
 const USAGE = 2;

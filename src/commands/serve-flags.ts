@@ -1,11 +1,11 @@
 // The flags that commands with an HTTP server share.
 
 import { InvalidArgumentError, Option } from 'commander';
-import { type Shard, WHOLE } from '../app/shard.ts';
+import { type Shard, SINGLE_SHARD } from '../app/shard.ts';
 import type { Config } from '../config/config.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../config/config-schema.ts';
+import { SystemClock } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
-import { SystemClock } from '../domain/time.ts';
 import { type ListenAddress, parseListenAddress } from '../http/listen-address.ts';
 import { loadWebConfig, type WebConfigResult } from '../http/web-config/load-web-config.ts';
 import { WatchedWebConfig } from '../http/web-config/watched-web-config.ts';
@@ -100,7 +100,7 @@ export interface ShardFlags {
  */
 export function parseShard(flags: ShardFlags, env: Environment): Shard | string {
   const count = flags.totalShards ?? env['TOTAL_SHARDS'];
-  if (flags.shard === undefined && count === undefined) return WHOLE;
+  if (flags.shard === undefined && count === undefined) return SINGLE_SHARD;
   if (flags.shard === undefined) return '--total-shards requires --shard';
   if (count === undefined) return '--shard requires --total-shards, or TOTAL_SHARDS in the environment';
   const total = wholeNumberIn(count);

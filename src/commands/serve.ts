@@ -7,13 +7,14 @@ import type { Shard } from '../app/shard.ts';
 import { VERSION } from '../build-info.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig, loadInThread } from '../config/load-config.ts';
+import { SystemClock } from '../domain/clock.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
-import { SystemClock } from '../domain/time.ts';
 import type { WebConfigResult } from '../http/web-config/load-web-config.ts';
 import { StateKeeper } from '../storage/state-keeper.ts';
 import { formatIssues } from '../yaml/issues.ts';
 import { CommandFailure } from './command-failure.ts';
-import { boundHeapGrowth, descriptorLimit } from './process-limits.ts';
+import { descriptorLimit } from './descriptor-limit.ts';
+import { boundHeapGrowth } from './heap-growth.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 import {
   externalUrlOption,

@@ -11,7 +11,7 @@ import {
   permissionText,
 } from '../panel/dialects/facts.ts';
 import { apiKeyIn, apiKeyProblem, isApiKey, keyTextProblem } from '../text/api-keys.ts';
-import { KNOWN_SECRETS, Secret } from '../text/secrets.ts';
+import { KNOWN_SECRETS, Secret } from '../text/redaction.ts';
 import {
   byDefault,
   customIssue,
@@ -29,9 +29,9 @@ import {
 } from '../yaml/setting-types.ts';
 import { API_KEY_FILE, TLS_FILE } from '../yaml/text-file.ts';
 import { isTreeMap, type Tree } from '../yaml/tree.ts';
-import { discover, perServer } from './discover-schema.ts';
+import { discoverSchema, perServer } from './discover-schema.ts';
 import { normalizePanelUrl, panelUrlProblem, parseHttpUrl } from './panel-url.ts';
-import { name, parseHost, server } from './server-schema.ts';
+import { nameSchema, parseHost, serverSchema } from './server-schema.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
@@ -141,7 +141,7 @@ const APIS_OF_SEVERAL = DIALECT_FACTS.filter(({ panels }) => panels.length > 1)
   .join(', ');
 
 const PANEL_SHAPE = {
-  name: withExamples(name('panel'), 'main').describe(
+  name: withExamples(nameSchema('panel'), 'main').describe(
     'The panel name, used as the `panel` label. Must be unique.',
   ),
   url: scalar('the base URL of the panel', {
@@ -213,7 +213,7 @@ const PANEL_SHAPE = {
   ).describe(
     'http or https proxy for API calls and sockets, with `user:password@` if it requires them. Default: from the environment (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`), but none for this machine.',
   ),
-  discover: discover.describe(
+  discover: discoverSchema.describe(
     'Monitor the servers that the panel lists, and follow changes: true for all, or a map that selects some. Entries in `servers` take precedence. Default: false.',
   ),
   limitsFromListing: byDefault(true, flag()).describe(
@@ -234,7 +234,7 @@ const PANEL_SHAPE = {
     "Read the capacity, allocation and maintenance mode of the panel's nodes, with a key of its own. Default: not read.",
   ),
   servers: z
-    .array(server, { error: 'expected a list of servers' })
+    .array(serverSchema, { error: 'expected a list of servers' })
     .prefault([])
     .describe('The servers to monitor. May be omitted with `discover`.'),
 };

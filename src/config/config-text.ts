@@ -1,7 +1,7 @@
 // A configuration as text with its secrets, in which form a thread passes it on.
 
 import type { ServerTarget } from '../domain/server.ts';
-import { Secret } from '../text/secrets.ts';
+import { Secret } from '../text/redaction.ts';
 import type { LoadResult } from './config.ts';
 
 /** Some of the servers of one panel, which is given by its index. */

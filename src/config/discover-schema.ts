@@ -17,7 +17,14 @@ import {
   settings,
 } from '../yaml/setting-types.ts';
 import { DEFAULT_MAX_SERVERS } from './config.ts';
-import { LABEL_NAME_JSON, LABEL_VALUE, labels, mode, queryShape, queryType } from './server-schema.ts';
+import {
+  LABEL_NAME_JSON,
+  LABEL_VALUE,
+  labelsSchema,
+  modeSchema,
+  queryShape,
+  queryType,
+} from './server-schema.ts';
 
 const MAX_GLOB = 200;
 const GLOB = `a glob of 1 to ${MAX_GLOB} characters, such as prod-*`;
@@ -78,10 +85,10 @@ function orSwitch<T extends z.ZodType>(map: T, ...examples: readonly unknown[]) 
 
 const labelRule = section("a rule, such as `- { match: { egg: ['Paper*'] }, labels: { game: minecraft } }`", {
   match: ruleMatch.prefault({}),
-  labels: labels().describe('The labels of these servers.'),
+  labels: labelsSchema().describe('The labels of these servers.'),
 });
 
-const ANY_LABELS = labels('expected a map of labels, such as { team: games }, or a list of rules');
+const ANY_LABELS = labelsSchema('expected a map of labels, such as { team: games }, or a list of rules');
 
 /** Labels for all discovered servers, or a list of rules. The first matching rule applies. */
 const labelRules = z
@@ -107,7 +114,7 @@ const labelRules = z
   );
 
 /** `discover` of a panel: true, or a map that selects servers from the server list. */
-export const discover = orSwitch(
+export const discoverSchema = orSwitch(
   settings('true, false or a map such as { type: owner }', {
     type: optional(oneOf(LISTING_TYPES), 'owner').describe(
       "owner: servers that the key's account owns. admin: servers of other users, which the account sees only because it is an administrator's. admin-all: every server of the panel, for an administrator's key. Default: servers that the account owns or was invited to.",
@@ -143,7 +150,7 @@ export const discover = orSwitch(
           'How [player counts](players.md) are queried: `auto` (every server whose egg is a known game) or a list of rules. The first matching rule applies.',
       }),
     labels: labelRules,
-    mode: mode(),
+    mode: modeSchema(),
   }).transform(({ type, intervalMs, ...rules }): ListingSettings => ({ type, intervalMs, discover: rules })),
   true,
   { type: 'owner' },

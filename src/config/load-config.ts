@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { BUILT } from '../build-info.ts';
+import { DIST_URL } from '../build-info.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { secretFiles } from '../yaml/setting-types.ts';
 import { API_KEY_FILE, loadSettings } from '../yaml/text-file.ts';
@@ -45,7 +45,7 @@ export async function loadInThread(
   file: string,
   env: Environment,
   running?: Config,
-  program = new URL('parse-worker.js', BUILT),
+  program = new URL('parse-worker.js', DIST_URL),
 ): Promise<LoadResult> {
   const worker = new Worker(program, {
     name: 'configuration',

@@ -6,7 +6,7 @@ import { formatEndpoint, parseEndpoint, unbracketed } from '../addresses/hosts.t
 import { EXPECTS } from '../domain/server.ts';
 import { canonicalId, fullId, shortId } from '../domain/server-ids.ts';
 import { DAEMONS } from '../panel/dialects/facts.ts';
-import { TYPES } from '../query/query-types.ts';
+import { QUERY_TYPES } from '../query/query-types.ts';
 import { countLimit, sizeLimit } from '../yaml/limit-types.ts';
 import { mostSimilar } from '../yaml/most-similar.ts';
 import {
@@ -64,8 +64,8 @@ export const queryType = (expected: string, ...others: readonly string[]) =>
   withExamples(
     scalar(expected, {
       problem: (text) => {
-        if (TYPES.has(text) || others.includes(text)) return undefined;
-        const meant = mostSimilar(text, [...TYPES.keys()]);
+        if (QUERY_TYPES.has(text) || others.includes(text)) return undefined;
+        const meant = mostSimilar(text, [...QUERY_TYPES.keys()]);
         return `expected a query type (${meant === undefined ? 'see docs/query-types.md' : `did you mean ${meant}?`})`;
       },
     }),
@@ -104,7 +104,7 @@ export const queryShape = {
 };
 
 /** The name of a panel or a server, which appears in labels and log lines. */
-export const name = (of: string) =>
+export const nameSchema = (of: string) =>
   scalar(`a ${of} name of 1 to 200 printable characters`, {
     read: (text) => (text.trim() !== '' && /^\P{Cc}{1,200}$/u.test(text) ? text : undefined),
     json: { type: ['string', 'number'] },
@@ -129,11 +129,11 @@ const labelName = z
 export const LABEL_VALUE = { type: ['string', 'number', 'boolean'] };
 
 /** Labels that the user adds to a server's series. */
-export const labels = (expected = 'expected a map of labels, such as { game: minecraft }') =>
+export const labelsSchema = (expected = 'expected a map of labels, such as { game: minecraft }') =>
   z.record(labelName, scalar('a string', { json: LABEL_VALUE }), { error: expected }).prefault({});
 
 /** How a server's samples are collected. */
-export const mode = () =>
+export const modeSchema = () =>
   byDefault('auto', oneOf(['auto', 'socket', 'poll'])).describe(
     'auto: console socket, or polling while it fails. socket, poll: only that.',
   );
@@ -154,7 +154,7 @@ export function isServerId(text: string): boolean {
 }
 
 /** One entry of a panel's `servers`. */
-export const server = section('a server, such as `- id: 1a7ce997`', {
+export const serverSchema = section('a server, such as `- id: 1a7ce997`', {
   id: scalar(
     "a server's id: its full UUID, the 8-character short identifier (hexadecimal digits), or serv_…",
     {
@@ -167,16 +167,16 @@ export const server = section('a server, such as `- id: 1a7ce997`', {
       "The server's full UUID, 8-character short identifier, or `serv_…` identifier: the last part of its address in the panel.",
     examples: ['1a7ce997-259b-452e-8b4e-cecc464142ca', 'd3aac109'],
   }),
-  name: optional(name('server'), 'survival').describe(
+  name: optional(nameSchema('server'), 'survival').describe(
     'The server name, used as the `server` label. Must be unique within the panel. Default: with `discover`, its name in the panel, otherwise the 8-character identifier.',
   ),
-  labels: withExamples(labels(), { game: 'minecraft' }).describe(
+  labels: withExamples(labelsSchema(), { game: 'minecraft' }).describe(
     'Additional labels on every series of the server.',
   ),
   expect: byDefault('running', oneOf(EXPECTS)).describe(
     'Whether alerts fire when the server is off. running: always. any: never. auto: once it has been seen running, until somebody stops it.',
   ),
-  mode: mode(),
+  mode: modeSchema(),
   query: optional(settings('a map, such as `query: { type: minecraft }`', queryShape), {
     type: 'minecraft',
   }).describe('Query the game for its [players](players.md). Default: not queried.'),

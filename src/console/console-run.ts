@@ -1,8 +1,8 @@
 // A run of the command `console` on one server, from its connection to its exit code.
 
+import { NEVER } from '../domain/clock.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
-import { NEVER } from '../domain/time.ts';
 import { sleep, untilAborted } from '../domain/waits.ts';
 import type { ClientMessage, PowerAction, ServerMessage } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';

@@ -1,9 +1,9 @@
 // The session that keeps a console's socket open.
 
+import type { Clock } from '../domain/clock.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import type { Clock } from '../domain/time.ts';
 import type { PanelApi } from '../panel/panel-api.ts';
 import type { ClientMessage, ServerMessage } from '../panel/socket-codec.ts';
 import { isLive } from '../session/machine-model.ts';
@@ -13,7 +13,7 @@ import type {
   SessionRecord,
   SessionSettings,
   SocketAccess,
-} from '../session/session-context.ts';
+} from '../session/session-ports.ts';
 import type { ConsoleSocket } from '../session/socket.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../session/surroundings.ts';
 import { credentialsFrom } from './console-credentials.ts';

@@ -4,7 +4,7 @@ import { CAUSES, withRemedy } from '../diagnosis/causes.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerMessage } from '../panel/socket-codec.ts';
 import { INVISIBLE, printable } from '../text/printable.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 
 const NOTES = new Map<string, (said: string) => string>([
   ['daemon message', (said) => `message from the node: ${said}`],

@@ -1,7 +1,7 @@
 // The output and input of a console, in a terminal or not.
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { cleanLines } from './messages.ts';
 
 interface ScreenOptions {

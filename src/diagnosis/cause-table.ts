@@ -29,22 +29,22 @@ type Kind = Pick<Cause, 'severity' | 'lasting'>;
 /**
  * A state in which the panel blocks a server. It is normal, and ends without the exporter's help.
  */
-export const STATE: Kind = { severity: 'fact', lasting: true };
+export const LASTING_FACT: Kind = { severity: 'fact', lasting: true };
 
 /** A normal condition that may end at any time. */
-export const QUIET: Kind = { severity: 'fact', lasting: false };
+export const PASSING_FACT: Kind = { severity: 'fact', lasting: false };
 
 /** A failure that is often temporary, or that stops nothing. */
-export const PASSING: Kind = { severity: 'warning', lasting: false };
+export const PASSING_WARNING: Kind = { severity: 'warning', lasting: false };
 
 /** A failure that prevents servers from being monitored, perhaps all of a node or panel. */
-export const DOWN: Kind = { severity: 'error', lasting: false };
+export const PASSING_ERROR: Kind = { severity: 'error', lasting: false };
 
 /**
  * A failure that lasts until someone changes the configuration, a permission, the key, the panel or
  * the node.
  */
-export const WRONG: Kind = { severity: 'error', lasting: true };
+export const LASTING_ERROR: Kind = { severity: 'error', lasting: true };
 
 /** The remedy for a wrong clock. */
 export const NTP = 'Enable time synchronization (NTP)';

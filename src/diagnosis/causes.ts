@@ -1,7 +1,7 @@
 // All causes by code.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import { BLOCKED_REASONS, type BlockedReason } from '../domain/server.ts';
-import { withAdvice } from './advice.ts';
+import { withAdvice } from '../text/sentences.ts';
 import type { Cause } from './cause-table.ts';
 import { EXPORTER_CAUSES } from './exporter-causes.ts';
 import { KEY_CAUSES } from './key-causes.ts';

@@ -3,10 +3,10 @@
 import type { CauseCodes } from '../domain/problems.ts';
 import { CONSOLE_GRANT, permissionText } from '../panel/dialects/facts.ts';
 import { CLIENT_KEY_ADVICE, prefixText } from '../text/api-keys.ts';
-import { type Cause, causes, WRONG } from './cause-table.ts';
+import { type Cause, causes, LASTING_ERROR } from './cause-table.ts';
 
 export const KEY_CAUSES = {
-  ...causes('key', WRONG, {
+  ...causes('key', LASTING_ERROR, {
     key_refused: [
       'API key rejected',
       'The key is wrong or was deleted, or a web server or proxy in front of the panel removes the header `Authorization`. The panel responds the same in both cases.',

@@ -1,11 +1,11 @@
 // The causes that concern a node, its daemon, or the connection to it.
 import type { CauseCodes } from '../domain/problems.ts';
-import { type Cause, causes, DOWN, NTP, PASSING, WRONG } from './cause-table.ts';
+import { type Cause, causes, LASTING_ERROR, NTP, PASSING_ERROR, PASSING_WARNING } from './cause-table.ts';
 
 const CERTIFICATE = "Fix the node's certificate";
 
 export const NODE_CAUSES = {
-  ...causes('node', WRONG, {
+  ...causes('node', LASTING_ERROR, {
     socket_address: [
       'invalid socket address',
       "The panel returned an unusable address for the console socket on the server's node.",
@@ -47,7 +47,7 @@ export const NODE_CAUSES = {
       "Check the node's configuration in the panel. Then check the daemon's log on the node.",
     ],
   }),
-  ...causes('node', DOWN, {
+  ...causes('node', PASSING_ERROR, {
     node_lost_servers: [
       'servers unknown to their node',
       "The node's daemon responds, but doesn't know its servers: it has lost the list that it gets from the panel.",
@@ -174,7 +174,7 @@ export const NODE_CAUSES = {
       "Check the daemon's log on the node.",
     ],
   }),
-  ...causes('node', PASSING, {
+  ...causes('node', PASSING_WARNING, {
     unreadable: [
       'unreadable messages on the socket',
       "The daemon, or a proxy in front of it, sends messages that aren't JSON.",

@@ -1,7 +1,7 @@
 // The causes that concern a panel as a whole, or something in front of it.
 import type { CauseCodes } from '../domain/problems.ts';
 import { DIALECT_FACTS, joinNames, panelsWith } from '../panel/dialects/facts.ts';
-import { type Cause, causes, DOWN, NTP, PASSING } from './cause-table.ts';
+import { type Cause, causes, NTP, PASSING_ERROR, PASSING_WARNING } from './cause-table.ts';
 
 /**
  * The permission that the server list requires. A key may have fewer permissions than its account.
@@ -16,7 +16,7 @@ const LISTING_PERMISSIONS = DIALECT_FACTS.filter(({ permissions }) => permission
 const PROXY_TOO = 'If this machine needs a proxy, set `proxy_url` or `HTTPS_PROXY`.';
 
 export const PANEL_CAUSES = {
-  ...causes('panel', DOWN, {
+  ...causes('panel', PASSING_ERROR, {
     dns: [
       'panel name not resolved',
       "The host in `url` is misspelled, or this machine's DNS server doesn't know it.",
@@ -148,7 +148,7 @@ export const PANEL_CAUSES = {
       `List the servers under \`servers\` instead of using \`discover\`. Alternatively, use the key of an account that may list its servers. ${LISTING_PERMISSIONS}`,
     ],
   }),
-  ...causes('panel', PASSING, {
+  ...causes('panel', PASSING_WARNING, {
     rate_limited: [
       'rate limit exceeded',
       `The limit applies to the account (in ${panelsWith(({ limitsAddresses }) => limitsAddresses === true)}, to the address): browser tabs and other programs share it.`,

@@ -1,7 +1,14 @@
 // The causes that concern one server.
 import type { CauseCodes } from '../domain/problems.ts';
 import { CONSOLE_GRANT, DAEMONS, panelsWith, permissionText } from '../panel/dialects/facts.ts';
-import { type Cause, causes, PASSING, QUIET, STATE, WRONG } from './cause-table.ts';
+import {
+  type Cause,
+  causes,
+  LASTING_ERROR,
+  LASTING_FACT,
+  PASSING_FACT,
+  PASSING_WARNING,
+} from './cause-table.ts';
 
 const WAIT = 'Wait until it is done; the exporter retries automatically.';
 
@@ -9,7 +16,7 @@ const WAIT = 'Wait until it is done; the exporter retries automatically.';
 const WITH_DAEMONS = panelsWith(({ daemons }) => daemons.length > 0);
 
 export const SERVER_CAUSES = {
-  ...causes('server', STATE, {
+  ...causes('server', LASTING_FACT, {
     suspended: [
       'server suspended',
       'The server is suspended in the panel.',
@@ -28,7 +35,7 @@ export const SERVER_CAUSES = {
       `${WAIT} If no maintenance is planned, check the node in the panel's admin area.`,
     ],
   }),
-  ...causes('server', WRONG, {
+  ...causes('server', LASTING_ERROR, {
     install_failed: [
       'installation failed',
       "The server's installation failed, so the panel doesn't allow it to start.",
@@ -66,7 +73,7 @@ export const SERVER_CAUSES = {
       "Check the account's permissions on the server. Then check the daemon's log on the node.",
     ],
   }),
-  ...causes('server', PASSING, {
+  ...causes('server', PASSING_WARNING, {
     reinstall_failed: [
       'reinstallation failed',
       'The last reinstallation of the server failed. The panel allows it to start, but its files may be incomplete.',
@@ -148,7 +155,7 @@ export const SERVER_CAUSES = {
       "Correct the server's default allocation or `query.address`. If the game really is at that address, add the host to `query_hosts`.",
     ],
   }),
-  ...causes('server', QUIET, {
+  ...causes('server', PASSING_FACT, {
     query_never_answered: [
       'never responded to a query',
       "The query type follows from the server's egg, and the game hasn't responded since the exporter started: it may not support queries, or they are disabled.",

@@ -1,4 +1,4 @@
-// Derives evidence about panel, path, node and account from the outcome of a call or a socket.
+// Derives evidence about panel, path, node and console from the outcome of a call or a socket.
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';
 import { CAUSES } from './causes.ts';
@@ -34,9 +34,9 @@ export interface Signs {
 }
 
 /** No evidence about any subject. */
-export const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
-const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
-const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
+export const NO_SIGNS: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
+const WORKS: Signs = { ...NO_SIGNS, panel: 'works', path: 'works' };
+const FAILS: Signs = { ...NO_SIGNS, panel: 'fails', path: 'fails' };
 
 /** Denials of a console that may apply to the whole account. */
 const OF_ACCOUNT: ReadonlySet<CauseCode> = new Set(['no_console_permission', 'unauthorized']);
@@ -79,16 +79,16 @@ const SILENT: ReadonlySet<CauseCode> = new Set([
  */
 export function callSigns({ endpoint, cause, fromPanel, isProven }: CallEnd): Signs {
   if (cause === undefined) return success(endpoint);
-  if (SILENT.has(cause)) return NOTHING;
+  if (SILENT.has(cause)) return NO_SIGNS;
   const { scope } = CAUSES[cause];
   const isOfServer = endpoint !== 'listing' && endpoint !== 'account';
-  if (isUnknownPath(cause)) return isOfServer && isProven ? { ...NOTHING, path: 'works' } : FAILS;
+  if (isUnknownPath(cause)) return isOfServer && isProven ? { ...NO_SIGNS, path: 'works' } : FAILS;
   const consoleSign = endpoint === 'websocket' && OF_ACCOUNT.has(cause) ? 'fails' : undefined;
   // A panel responds with 401 if the account may not read backups or schedules, and also if it
   // rejects the key.
   if (cause === 'unauthorized' && (endpoint === 'backups' || endpoint === 'schedules'))
-    return { ...NOTHING, path: 'works' };
-  if (cause === 'unauthorized') return { ...NOTHING, panel: 'fails', console: consoleSign };
+    return { ...NO_SIGNS, path: 'works' };
+  if (cause === 'unauthorized') return { ...NO_SIGNS, panel: 'fails', console: consoleSign };
   if (scope === 'key' || (scope === 'node' && !isOfServer)) return FAILS;
   if (cause === 'node_silent') return { ...FAILS, node: 'may fail' };
   if (scope === 'node' || (isOfServer && cause === 'server_not_on_node')) return { ...WORKS, node: 'fails' };
@@ -115,8 +115,8 @@ const OF_NODE: ReadonlySet<CauseCode> = new Set(['no_stats', 'server_not_on_node
  * that only the server can cause is no evidence about the node.
  */
 export function socketSigns(cause: CauseCode | undefined): Signs {
-  if (cause === undefined) return { ...NOTHING, node: 'works' };
-  return CAUSES[cause].scope === 'node' || OF_NODE.has(cause) ? { ...NOTHING, node: 'fails' } : NOTHING;
+  if (cause === undefined) return { ...NO_SIGNS, node: 'works' };
+  return CAUSES[cause].scope === 'node' || OF_NODE.has(cause) ? { ...NO_SIGNS, node: 'fails' } : NO_SIGNS;
 }
 
 /** Is this one server blocked until a person or a job of the panel changes it? */

@@ -152,7 +152,7 @@ export function messageWithCode({
 }
 
 /** The access to a panel, as far as it distinguishes causes. */
-export interface PanelWay {
+export interface PanelRoute {
   /** `https:` or `http:`. */
   readonly protocol: string;
   readonly proxied: boolean;
@@ -161,10 +161,10 @@ export interface PanelWay {
 }
 
 /** Why a call to the panel ended without a response. */
-export function panelTransportCause(kind: TransportKind, way: PanelWay): CauseCode {
-  if (way.proxied && isOfFirstHop(kind)) return 'proxy';
+export function panelTransportCause(kind: TransportKind, route: PanelRoute): CauseCode {
+  if (route.proxied && isOfFirstHop(kind)) return 'proxy';
   // A TLS port closes a plain HTTP connection, usually without a message.
-  if (kind === 'cut' && way.protocol === 'http:' && !way.hasAnswered) return 'https_needed';
+  if (kind === 'cut' && route.protocol === 'http:' && !route.hasAnswered) return 'https_needed';
   return CAUSES_OF[kind][0];
 }
 

@@ -5,7 +5,7 @@ import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/snapshot.ts';
 import { printable } from '../text/printable.ts';
-import { counted, listed, toOneDecimal } from '../text/sentences.ts';
+import { listed, quantity, toOneDecimal } from '../text/sentences.ts';
 import { type Printout, padded, paintResult, type Shown } from './paint.ts';
 import {
   type DoctorReport,
@@ -14,7 +14,7 @@ import {
   type PanelReport,
   type ServerReport,
 } from './report.ts';
-import type { Selection } from './selection.ts';
+import type { Selection } from './rule-selection.ts';
 
 /** The maximum number of rows. With more servers, healthy ones are omitted first. */
 const MAX_ROWS = 100;
@@ -36,7 +36,7 @@ export function renderReport(report: DoctorReport, page: Printout): string {
   const parts = [
     ...problemBlocks(problems, page),
     ...report.panels.map((panel) => panelBlock(panel, report.durationMs, page)),
-    page.wrapped(summary(report, page)),
+    page.wrapped(reportSummary(report, page)),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -175,10 +175,10 @@ function serverLines(
   const hidden = [
     ...(untested === 0
       ? []
-      : [`${counted(untested, 'server')} not tested: no data within ${wholeSeconds(durationMs)} s`]),
+      : [`${quantity(untested, 'server')} not tested: no data within ${wholeSeconds(durationMs)} s`]),
     ...(failed.length <= MAX_ROWS ? [] : [`${failed.length - MAX_ROWS} more with problems (not shown)`]),
     ...(isLong && tested.length > failed.length
-      ? [`${counted(tested.length - failed.length, 'server')} without problems (not shown)`]
+      ? [`${quantity(tested.length - failed.length, 'server')} without problems (not shown)`]
       : []),
   ];
   return [...renderRows(shown.map(serverRow), page), ...hidden.map((line) => page.wrapped(line, '  '))];
@@ -195,7 +195,7 @@ function serverRow({ name, result, condition, state, players, problems, held }: 
   const parts = [
     ...(collection === undefined
       ? []
-      : [`${collection}, ${state}${players === undefined ? '' : `, ${counted(players, 'player')}`}`]),
+      : [`${collection}, ${state}${players === undefined ? '' : `, ${quantity(players, 'player')}`}`]),
     ...problems.map(({ cause }) => CAUSES[cause].title),
     ...(held === undefined ? [] : [held]),
   ];
@@ -230,7 +230,7 @@ function selectionLines(selection: Selection, page: Printout): readonly string[]
   ] as const;
   return [
     '',
-    `  discover: ${counted(selection.listed, 'server')} listed, ${monitored} of them monitored`,
+    `  discover: ${quantity(selection.listed, 'server')} listed, ${monitored} of them monitored`,
     ...unmatched.map((pattern) => page.wrapped(`${pattern} matches no server`, '  ')),
     ...tables.flatMap(([title, rows]) => {
       const lines = rows.map(({ description, servers }) =>
@@ -241,12 +241,12 @@ function selectionLines(selection: Selection, page: Printout): readonly string[]
   ];
 }
 
-function summary(report: DoctorReport, page: Printout): string {
+function reportSummary(report: DoctorReport, page: Printout): string {
   const { panels, stopped, durationMs } = report;
   const servers = panels.flatMap((panel) => panel.servers);
   const problems = panels.flatMap((panel) => panel.problems);
   const calls = panels.reduce((sum, panel) => sum + panel.calls, 0);
-  const cost = `${counted(calls, 'call')} in ${wholeSeconds(durationMs)} s, version ${VERSION}`;
+  const cost = `${quantity(calls, 'call')} in ${wholeSeconds(durationMs)} s, version ${VERSION}`;
   const failed = servers.filter(({ result }) => result === 'failed').length;
   const untested = servers.filter(({ result }) => result === 'untested').length;
   const warnings = problems.filter(({ result }) => result === 'warning').length;
@@ -254,16 +254,16 @@ function summary(report: DoctorReport, page: Printout): string {
   const unlisted = panels.filter(({ isListRead }) => !isListRead).map(({ name }) => printable(name));
   if (isAllHealthy(report)) {
     const parts = [
-      counted(panels.length, 'panel'),
-      counted(servers.length, 'server'),
-      ...(warnings === 0 ? [] : [counted(warnings, 'warning')]),
+      quantity(panels.length, 'panel'),
+      quantity(servers.length, 'server'),
+      ...(warnings === 0 ? [] : [quantity(warnings, 'warning')]),
     ];
     return `${page.paint('green', `No problems: ${parts.join(', ')}`)} (${cost}).`;
   }
   const parts = [
-    ...(failures === 0 ? [] : [counted(failures, 'problem')]),
-    ...(failed === 0 ? [] : [`${failed} of ${counted(servers.length, 'server')} affected`]),
-    ...(untested === 0 ? [] : [`${counted(untested, 'server')} not tested`]),
+    ...(failures === 0 ? [] : [quantity(failures, 'problem')]),
+    ...(failed === 0 ? [] : [`${failed} of ${quantity(servers.length, 'server')} affected`]),
+    ...(untested === 0 ? [] : [`${quantity(untested, 'server')} not tested`]),
     ...(unlisted.length === 0 ? [] : [`server list not read (panel ${listed(unlisted, NAMED)})`]),
     ...(stopped ? ['interrupted'] : []),
   ];

@@ -4,7 +4,7 @@ import type { ServerState } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading } from '../domain/reading.ts';
 import type { Condition } from '../domain/snapshot.ts';
-import type { Selection } from './selection.ts';
+import type { Selection } from './rule-selection.ts';
 
 /**
  * A problem with everything that it affects: a thousand nodes that reject one Origin have one

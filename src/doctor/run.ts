@@ -2,22 +2,22 @@
 import { pino } from 'pino';
 import { systemNames } from '../addresses/name-lookups.ts';
 import type { RunningPanel } from '../app/running-panel.ts';
-import { WHOLE } from '../app/shard.ts';
+import { SINGLE_SHARD } from '../app/shard.ts';
 import { SocketLimit } from '../app/socket-limit.ts';
 import { Supervisor } from '../app/supervisor.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { QuerySettings } from '../domain/server.ts';
-import type { Clock } from '../domain/time.ts';
 import { sleep } from '../domain/waits.ts';
 import type { ServerIdentity } from '../fleet/discover-rules.ts';
 import type { PanelFleet } from '../fleet/panel-fleet.ts';
 import type { ServerRecord } from '../fleet/server-record.ts';
 import type { QueryClient } from '../query/query-thread.ts';
-import { describePanel } from './describe.ts';
+import { describePanel } from './panel-report.ts';
 import type { DoctorReport } from './report.ts';
-import { describeSelection } from './selection.ts';
+import { describeSelection } from './rule-selection.ts';
 
 /** The maximum time for which the exporter runs. */
 export const MAX_RUN_MS = 60_000;
@@ -65,7 +65,7 @@ export async function runDoctor(config: Config, options: RunOptions): Promise<Do
     log: pino({ level: 'silent' }),
     random,
     telemetry: (panel) => ({ request: () => countCall(panel) }),
-    shard: WHOLE,
+    shard: SINGLE_SHARD,
     isOurs: isMeant,
     socketLimit: new SocketLimit(options.descriptorLimit),
     queryClient: options.queryClient,
@@ -131,9 +131,9 @@ async function untilDescribable(
       if (problem !== undefined) seen.set(record, problem);
       else if (seen.has(record) && isMonitoredAsMeant(record, clock)) seen.delete(record);
     }
-    const fingerprints = panels.flatMap(({ fleet }) => fingerprint(fleet, now)).join('\n');
-    if (fingerprints !== before) [before, unchangedSince] = [fingerprints, now];
-    const isSettled = fingerprints === '' || now - unchangedSince >= SETTLED_MS;
+    const texts = panels.flatMap(({ fleet }) => problemTexts(fleet, now)).join('\n');
+    if (texts !== before) [before, unchangedSince] = [texts, now];
+    const isSettled = texts === '' || now - unchangedSince >= SETTLED_MS;
     if (panels.every((panel) => isPanelDown(panel.fleet) || (isSettled && hasOutcome(panel, clock))))
       return seen;
   }
@@ -141,7 +141,7 @@ async function untilDescribable(
 }
 
 /** The current problems as texts, to detect changes. Facts such as a suspension aren't included. */
-function fingerprint(fleet: PanelFleet, now: number): readonly string[] {
+function problemTexts(fleet: PanelFleet, now: number): readonly string[] {
   const reading = fleet.reading();
   return [
     ...reading.problems.map(({ cause }) => cause),

@@ -1,12 +1,12 @@
 // The fleet, in the form that metrics and pages read.
 
+import type { Clock } from './clock.ts';
 import type { NODE_FIELDS } from './node-fields.ts';
 import type { CauseCode, Problem } from './problems.ts';
 import type { RecentHistory } from './recent-history.ts';
 import type { ServerTarget } from './server.ts';
 import type { CollectionStatus, Snapshot, SocketState } from './snapshot.ts';
 import type { Strip } from './strip.ts';
-import type { Clock } from './time.ts';
 
 /** A read-only view of one server. `now` is a monotonic instant in milliseconds. */
 export interface ServerReading {

@@ -1,7 +1,7 @@
 // Repeats work after a delay that each run chooses.
 
+import type { Cancel, Clock } from './clock.ts';
 import { INTERNAL_ERRORS } from './internal-errors.ts';
-import type { Cancel, Clock } from './time.ts';
 
 export interface Repeat {
   /** Begins the next run after this delay at the latest. */

@@ -1,11 +1,11 @@
 // One server at one instant.
 
-import type { FieldName } from './fields.ts';
 import type { ServerState } from './power-states.ts';
 import type { Problem } from './problems.ts';
 import type { SampleSource } from './sample.ts';
 import type { SCHEDULE_FIELDS } from './schedule-fields.ts';
 import type { BlockedReason, ServerTarget } from './server.ts';
+import type { FieldName } from './server-fields.ts';
 import type { ShownStop, StopCounts, StopReason } from './stops.ts';
 
 /**

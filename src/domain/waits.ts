@@ -1,6 +1,6 @@
 // Waiting that ends when a signal aborts.
 
-import type { Cancel, Clock } from './time.ts';
+import type { Cancel, Clock } from './clock.ts';
 
 /**
  * Calls `run` once when the signal aborts, or at once if it already has. The returned function

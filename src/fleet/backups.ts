@@ -3,14 +3,14 @@
 import type { BackupsReading } from '../domain/snapshot.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Backup } from '../panel/responses.ts';
-import { allPages, type ListOfServer, seconds } from './list-of-server.ts';
+import { allPages, type PerServerList, seconds } from './per-server-list.ts';
 
 /** Reads the backups of every server that may have some. */
 export function backupsOfServers({
   gateway,
 }: {
   readonly gateway: Pick<PanelGateway, 'backups'>;
-}): ListOfServer {
+}): PerServerList {
   return {
     // The panel rejects calls for a blocked server, and a server without a backup quota has no
     // backups.

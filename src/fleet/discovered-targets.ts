@@ -5,7 +5,7 @@ import type { QuerySettings, ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
 import type { ListedServer } from '../panel/responses.ts';
 import { AUTO, isProxy, typeOfEgg } from '../query/eggs.ts';
-import { counted, listed, NAMES_SHOWN } from '../text/sentences.ts';
+import { listed, NAMES_SHOWN, quantity } from '../text/sentences.ts';
 import type { CompiledRules } from './discover-rules.ts';
 
 /**
@@ -88,7 +88,7 @@ export function mergeProblems({ ambiguous, leftOut }: ReturnType<typeof mergeTar
     const printedName = ({ name, uuid }: ListedServer) =>
       cause === 'same_identifier' ? `${name} (${uuid})` : name;
     const names = listed(servers.map(printedName), NAMES_SHOWN);
-    const detail = `${counted(servers.length, 'server')} not monitored (${why}): ${names}`;
+    const detail = `${quantity(servers.length, 'server')} not monitored (${why}): ${names}`;
     return servers.length === 0 ? [] : [{ cause, detail }];
   });
 }

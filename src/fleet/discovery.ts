@@ -1,5 +1,6 @@
 // Determines which servers of a panel to monitor, from its server list.
 
+import { AT_ONCE, type Cancel, type Clock, NEVER } from '../domain/clock.ts';
 import type { ListingSettings, ListingType } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -7,7 +8,6 @@ import type { DiscoveryReading, ProblemReading } from '../domain/reading.ts';
 import { type Repeat, repeat } from '../domain/repeated-work.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import { AT_ONCE, type Cancel, type Clock, NEVER } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { PanelError } from '../panel/panel-error.ts';
 import type { ListedServer } from '../panel/responses.ts';

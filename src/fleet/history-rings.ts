@@ -1,8 +1,8 @@
 // Ring buffers with the last steps of several servers, which share arrays to save memory.
 
+import { NEVER } from '../domain/clock.ts';
 import { CHART_SERIES, POINTS, STEP_SECONDS } from '../domain/recent-history.ts';
 import { STRIP_POINTS, STRIP_STATES } from '../domain/strip.ts';
-import { NEVER } from '../domain/time.ts';
 import { SECOND_MS } from '../domain/units.ts';
 
 export const STEP_MS = STEP_SECONDS * SECOND_MS;

@@ -1,9 +1,9 @@
 // Carries a server's power across a restart of the exporter.
 
+import { NEVER } from '../domain/clock.ts';
 import type { KeptPower, KeptStop, KeptUptime } from '../domain/kept-server.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { LastStop } from '../domain/stops.ts';
-import { NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { powerAfter, START_JITTER_MS } from './power.ts';
 import { NOTHING_SEEN, type Power, type Stop } from './power-model.ts';

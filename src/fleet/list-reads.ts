@@ -3,17 +3,17 @@
 import TinyQueue from 'tinyqueue';
 import { CAUSES } from '../diagnosis/causes.ts';
 import { isUnknownPath } from '../diagnosis/signs.ts';
+import { type Clock, NEVER } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { CauseCode } from '../domain/problems.ts';
 import { type Repeat, repeat } from '../domain/repeated-work.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { type BackupsReading, type SchedulesReading, VALID_INTERVALS } from '../domain/snapshot.ts';
-import { type Clock, NEVER } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import { PanelError, toProblem } from '../panel/panel-error.ts';
 import { retryGapMs } from '../session/backoff.ts';
 import { backupsOfServers } from './backups.ts';
-import type { IntervalSettings, ListName, ListOfServer } from './list-of-server.ts';
+import type { IntervalSettings, ListName, PerServerList } from './per-server-list.ts';
 import { schedulesOfServers } from './schedules.ts';
 import type { ServerRecord } from './server-record.ts';
 
@@ -77,7 +77,7 @@ export class ListReads {
   readonly intervalMs: number;
   readonly #options: ListReadsOptions;
   readonly #repeat: Repeat;
-  readonly #list: ListOfServer;
+  readonly #list: PerServerList;
   readonly #reads = new WeakMap<object, Reads>();
   /** The servers in the queue. */
   #records: readonly ServerRecord[] = [];

@@ -2,7 +2,7 @@
 
 import type { CauseCode } from '../domain/problems.ts';
 import type { Condition } from '../domain/snapshot.ts';
-import type { SessionRecord } from '../session/session-context.ts';
+import type { SessionRecord } from '../session/session-ports.ts';
 import type { Member } from './members.ts';
 
 /** The facts by which events select members. */

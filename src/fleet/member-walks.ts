@@ -1,6 +1,6 @@
 // Visits groups of members, a few in each turn of the event loop.
 
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 
 /** Members per turn: less work than a scrape, which should get most of the time. */
 const SLICE = 32;

@@ -7,14 +7,14 @@ import type { ServerTarget } from '../domain/server.ts';
 import type { PanelChange, PanelGateway } from '../panel/gateway.ts';
 import { subjectNode } from '../panel/subjects.ts';
 import { shownCauses } from '../session/condition.ts';
-import { type PollIntervals, polledStalenessMs } from '../session/poll.ts';
+import { type PollIntervals, polledStalenessMs } from '../session/poll-state.ts';
 import { Session } from '../session/session.ts';
 import type {
   SessionContext,
   SessionRecord,
   SessionSettings,
   SocketAccess,
-} from '../session/session-context.ts';
+} from '../session/session-ports.ts';
 import type { Surroundings } from '../session/surroundings.ts';
 import { MemberIndex } from './member-index.ts';
 import { MemberWalks } from './member-walks.ts';
@@ -24,7 +24,7 @@ import { PollPace } from './poll-pace.ts';
 import { regroup } from './regroup.ts';
 import { type RecordContext, ServerRecord, type Staleness } from './server-record.ts';
 import { sessionLog } from './session-log.ts';
-import { unknownStateLog } from './unknown-states.ts';
+import { unknownStateLog } from './unknown-state-log.ts';
 
 /** One server of a fleet. */
 export interface Member {

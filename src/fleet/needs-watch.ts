@@ -1,10 +1,10 @@
-// Logs when a panel's servers need more than the limits allow.
+// Compares the needs of a panel's servers with the limits, and logs the result.
 
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { BudgetReading, NeedsReading, ProblemReading } from '../domain/reading.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
-import { counted, toOneDecimal } from '../text/sentences.ts';
+import { quantity, toOneDecimal } from '../text/sentences.ts';
 import { datedProblems } from './dated-problems.ts';
 import { budgetProblem, descriptorProblem, type Needs } from './needs.ts';
 import { problemLog } from './problem-log.ts';
@@ -118,7 +118,7 @@ export class NeedsWatch {
 
 /** How the servers are monitored. Servers that the panel blocks are neither streamed nor polled. */
 function describeCollection({ servers, requiredSockets: sockets, polls }: Needs): string {
-  const all = counted(servers, 'server');
+  const all = quantity(servers, 'server');
   const blocked = servers - sockets - polls;
   const streaming = sockets === servers ? `streaming ${all}` : `streaming ${sockets} of ${all}`;
   return `${streaming}${polls > 0 ? `, polling ${polls}` : ''}${blocked > 0 ? ` (${blocked} blocked)` : ''}`;

@@ -1,16 +1,16 @@
 // Reads the panel's nodes from its application API once per interval.
 
+import { type Clock, NEVER } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { NodeCapacity } from '../domain/reading.ts';
 import { repeat } from '../domain/repeated-work.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
-import { type Clock, NEVER } from '../domain/time.ts';
 import type { PanelApi } from '../panel/panel-api.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { printable } from '../text/printable.ts';
-import type { Secret } from '../text/secrets.ts';
-import { allPages } from './list-of-server.ts';
+import type { Secret } from '../text/redaction.ts';
+import { allPages } from './per-server-list.ts';
 
 /** The settings for reading the panel's nodes, with a key for its application API. */
 export interface NodesSettings {

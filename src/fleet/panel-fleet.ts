@@ -1,17 +1,16 @@
 // The fleet of one panel: its servers, server list, backups and queries.
 
+import type { Cancel } from '../domain/clock.ts';
 import type { ListingSettings } from '../domain/listing-settings.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { PanelReading, ProblemReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { shortId } from '../domain/server-ids.ts';
-import type { Cancel } from '../domain/time.ts';
 import type { Account } from '../panel/account.ts';
-import type { SocketAccess } from '../session/session-context.ts';
-import type { Secret } from '../text/secrets.ts';
+import type { SocketAccess } from '../session/session-ports.ts';
+import type { Secret } from '../text/redaction.ts';
 import type { ServerIdentity } from './discover-rules.ts';
 import { Discovery } from './discovery.ts';
-import { type IntervalSettings, LISTS, type ListName } from './list-of-server.ts';
 import { ListReads } from './list-reads.ts';
 import { restIfMany } from './listing-walk.ts';
 import { Members, type MembersOptions, type MembersSettings } from './members.ts';
@@ -19,6 +18,7 @@ import { countNeeds, type Needs } from './needs.ts';
 import { NeedsWatch } from './needs-watch.ts';
 import { nodeReadings } from './node-readings.ts';
 import { type NodesApi, type NodesSettings, NodeWatch } from './node-watch.ts';
+import { type IntervalSettings, type ListName, PER_SERVER_LISTS } from './per-server-list.ts';
 import { type QueryAccess, QueryWatch } from './query-watch.ts';
 import { serverLog } from './server-log.ts';
 import type { ServerRecord } from './server-record.ts';
@@ -134,7 +134,7 @@ export class PanelFleet {
   #followSettings(): void {
     const { name: panel, nodes } = this.#settings;
     const { openNodes } = this.#context;
-    for (const what of LISTS) this.#readList(what);
+    for (const what of PER_SERVER_LISTS) this.#readList(what);
     if (nodes && openNodes) this.#nodes ??= new NodeWatch({ ...this.#context, panel, openNodes });
     this.#nodes?.configure(nodes);
   }
@@ -188,7 +188,7 @@ export class PanelFleet {
     this.#isRunning = false;
     this.#isStopped = true;
     this.discovery.stop();
-    for (const what of LISTS) this.#lists[what]?.stop();
+    for (const what of PER_SERVER_LISTS) this.#lists[what]?.stop();
     const queriesEnd = this.#queries?.stop();
     this.#cancelBegin();
     this.#needs.stop();
@@ -307,7 +307,7 @@ export class PanelFleet {
   #ownNeeds(): Needs {
     const { records } = this;
     const { pollIntervalMs } = this.#settings;
-    const lists = LISTS.map((what) => this.#lists[what]);
+    const lists = PER_SERVER_LISTS.map((what) => this.#lists[what]);
     const { isPolledByNode } = this.#context.gateway;
     const basis = [records, pollIntervalMs, isPolledByNode, ...lists];
     const counted = this.#counted;

@@ -1,12 +1,12 @@
 // The surroundings of a panel's sessions.
 
+import { type Clock, NEVER } from '../domain/clock.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import { type Clock, NEVER } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
-import { nodePolls, nodeSockets, pathSubject, type Subject, subjectNode } from '../panel/subjects.ts';
-import type { SessionRecord } from '../session/session-context.ts';
+import { pathSubject, pollsSubject, type Subject, socketsSubject, subjectNode } from '../panel/subjects.ts';
+import type { SessionRecord } from '../session/session-ports.ts';
 
-const NOTHING: ReadonlyMap<CauseCode, number> = new Map();
+const NO_CAUSES: ReadonlyMap<CauseCode, number> = new Map();
 
 /** The surroundings of a panel's sessions: outages that hold them, and the times of changes. */
 export class PanelSurroundings {
@@ -49,18 +49,18 @@ export class PanelSurroundings {
       sockets: {
         heldBy: gateway.problems.ofSockets(node),
         panelJudgedAt: this.#judgedAt('panel', pathSubject('websocket'), 'consoles'),
-        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodeSockets(node)),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(socketsSubject(node)),
       },
       polls: {
         heldBy: gateway.problems.ofPolls(node),
         panelJudgedAt: this.#judgedAt('panel', pathSubject('resources')),
-        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(nodePolls(node)),
+        nodeJudgedAt: node === undefined ? NEVER : this.#judgedAt(pollsSubject(node)),
       },
       mayConnect: gateway.mayConnect(target.id, node),
       isTokenDelayed: gateway.delaysToken(target.id),
       trial: gateway.socketTrial(target.id),
       recovered: this.#recovered,
-      recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NOTHING,
+      recoveredOnNode: this.#recoveredOnNode.get(node ?? '') ?? NO_CAUSES,
       ...given,
     };
   }

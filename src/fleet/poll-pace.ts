@@ -1,9 +1,9 @@
 // How often the servers of a panel are polled: as configured, or as often as its rate limit allows.
 // `session/poll-plan.ts` decides when the next poll of a server is due.
 
+import type { Clock } from '../domain/clock.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import type { Clock } from '../domain/time.ts';
-import type { PollIntervals } from '../session/poll.ts';
+import type { PollIntervals } from '../session/poll-state.ts';
 import type { MemberIndex } from './member-index.ts';
 import { CALLS_PER_SOCKET_AND_MINUTE, pollsByNode } from './needs.ts';
 

@@ -1,13 +1,13 @@
 // A server's power as data: observations, and the state derived from them.
 
+import { NEVER } from '../domain/clock.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import type { SampleSource } from '../domain/sample.ts';
 import { type LastStop, NO_STOPS } from '../domain/stops.ts';
-import { NEVER } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/socket-codec.ts';
 
 /** A state in a `status` event or a sample. */
-export interface StateSeen {
+export interface StateObservation {
   readonly seen: 'state';
   readonly at: number;
   readonly state: ServerState;
@@ -21,8 +21,8 @@ export interface StateSeen {
 }
 
 /** An observation of one server's power. Instants are monotonic milliseconds. */
-export type Seen =
-  | StateSeen
+export type Observation =
+  | StateObservation
   | { readonly seen: 'notice'; readonly at: number; readonly notice: DaemonNotice }
   /**
    * Events may have been missed: the next state is not a transition, and no notice explains the

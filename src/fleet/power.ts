@@ -2,7 +2,7 @@
 
 import { isOff, isOn, type ServerState } from '../domain/power-states.ts';
 import type { Sample } from '../domain/sample.ts';
-import { NOTHING_SEEN, type Power, type Seen, type StateSeen } from './power-model.ts';
+import { NOTHING_SEEN, type Observation, type Power, type StateObservation } from './power-model.ts';
 import { afterLateStopping, afterNotice, decidedWhile, decisionDueAt, stopped } from './stop-decisions.ts';
 
 /**
@@ -27,11 +27,11 @@ const SAME_START_MS = 5_000;
 const RESTART_MS = 60_000;
 
 /** The power after these observations, in order, starting from `before`; pure. */
-export function powerAfter(observations: readonly Seen[], before: Power = NOTHING_SEEN): Power {
+export function powerAfter(observations: readonly Observation[], before: Power = NOTHING_SEEN): Power {
   return observations.reduce(after, { ...before, decided: NOTHING_SEEN.decided });
 }
 
-function after(before: Power, observation: Seen): Power {
+function after(before: Power, observation: Observation): Power {
   if (observation.seen === 'state') return afterState(before, observation);
   if (observation.seen === 'notice') return afterNotice(before, observation.notice, observation.at);
   const now = observation.seen === 'gap' ? Number.POSITIVE_INFINITY : observation.at;
@@ -44,7 +44,7 @@ export function isExpectedAt({ isExpected, exitedAt }: Power, now: number): bool
   return now - exitedAt > RESTART_MS ? false : isExpected;
 }
 
-function afterState(before: Power, seen: StateSeen): Power {
+function afterState(before: Power, seen: StateObservation): Power {
   const { state, at, source } = seen;
   const power = afterTransition(before, seen);
   if (source === 'status') return afterStatus(power, state, at);
@@ -53,7 +53,7 @@ function afterState(before: Power, seen: StateSeen): Power {
 }
 
 /** Counts the stop and the start between the previous state and this one. */
-function afterTransition(before: Power, { state, at, source, measuredFrom = at }: StateSeen): Power {
+function afterTransition(before: Power, { state, at, source, measuredFrom = at }: StateObservation): Power {
   const { known } = before;
   // A poll sees the server only occasionally: it proves a start, but not how the server stopped.
   const isPoll = source === 'poll';
@@ -109,7 +109,7 @@ function afterStatus(power: Power, state: ServerState, at: number): Power {
  */
 function afterUptime(
   power: Power,
-  { uptimeMs = Number.NaN, at, measuredFrom = at, restarted }: StateSeen,
+  { uptimeMs = Number.NaN, at, measuredFrom = at, restarted }: StateObservation,
 ): Power {
   const owesStart = power.owesStart && isOn(power.state);
   // Without an uptime, only the states can prove a start.

@@ -1,12 +1,12 @@
 // Queries the games of a panel's running servers for their players.
 
 import PQueue from 'p-queue';
+import type { Clock } from '../domain/clock.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { QuerySettings } from '../domain/server.ts';
 import { VALID_INTERVALS } from '../domain/snapshot.ts';
-import type { Clock } from '../domain/time.ts';
 import { bounded, sleep } from '../domain/waits.ts';
 import type { QueryPolicy } from '../query/allowed-addresses.ts';
 import { type AskOptions, askPlayers } from '../query/ask-players.ts';

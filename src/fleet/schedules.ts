@@ -1,11 +1,11 @@
 // The schedules of servers, from the panel's list to the snapshot.
 
+import type { Clock } from '../domain/clock.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
-import type { Clock } from '../domain/time.ts';
 import type { PanelGateway } from '../panel/gateway.ts';
 import type { Schedule } from '../panel/responses.ts';
 import { printable } from '../text/printable.ts';
-import { type ListOfServer, seconds } from './list-of-server.ts';
+import { type PerServerList, seconds } from './per-server-list.ts';
 
 /**
  * The maximum number of shown schedules per server, each with three series. The rest is only
@@ -20,7 +20,7 @@ export function schedulesOfServers({
 }: {
   readonly gateway: Pick<PanelGateway, 'schedules'>;
   readonly clock: Clock;
-}): ListOfServer {
+}): PerServerList {
   return {
     isAsked: ({ blocked }) => blocked === undefined,
     read: async (server, deadline, signal) => ({

@@ -1,5 +1,6 @@
 // The last two hours of one server, updated with each sample.
 
+import type { Clock } from '../domain/clock.ts';
 import type { KeptStop, KeptStrip } from '../domain/kept-server.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import {
@@ -13,7 +14,6 @@ import type { Sample } from '../domain/sample.ts';
 import { isCrash, type LastStop } from '../domain/stops.ts';
 import type { Strip } from '../domain/strip.ts';
 import { LOOP_SECONDS } from '../domain/thresholds.ts';
-import type { Clock } from '../domain/time.ts';
 import { SECOND_MS } from '../domain/units.ts';
 import { type Chunk, NO_PEAK, nextPlace, PEAK_STEPS, PEAKS, STEP_MS } from './history-rings.ts';
 import { keepStop, restoreStop } from './kept-power.ts';

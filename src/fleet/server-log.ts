@@ -1,8 +1,9 @@
-// Logs the first events of each kind per minute, and the others as one line with their number.
+// Logs servers' events: the first of each kind per minute, and the others as one line with their
+// number.
 
 import { CAUSES } from '../diagnosis/causes.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
 import { MINUTE_MS } from '../domain/units.ts';
 import { NAMES_SHOWN } from '../text/sentences.ts';
 import { SERVER_EVENTS, type ServerEvent, type ServerEventFields } from './server-events.ts';

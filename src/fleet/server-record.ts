@@ -1,5 +1,6 @@
 // The record of one server: its newest sample and all counters.
 
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { KeptServer } from '../domain/kept-server.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Logger } from '../domain/logger.ts';
@@ -18,19 +19,18 @@ import type {
 } from '../domain/snapshot.ts';
 import { NO_STOPS } from '../domain/stops.ts';
 import type { Strip } from '../domain/strip.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import type { DaemonNotice } from '../panel/socket-codec.ts';
 import { isDeleted, isDown, isExpectedToRun } from './expectation.ts';
+import { KeptHistory } from './kept-history.ts';
 import { isOtherRun, keepPower, keepUptime, restorePower } from './kept-power.ts';
 import { isNews, powerAfter } from './power.ts';
-import { NOTHING_SEEN, type Power, type Seen, type Stop } from './power-model.ts';
-import { ServerPast } from './server-past.ts';
+import { NOTHING_SEEN, type Observation, type Power, type Stop } from './power-model.ts';
 import { ServerSamples } from './server-samples.ts';
 import { decisionDueAt } from './stop-decisions.ts';
 import { logStop } from './stop-log.ts';
 import { isStuck } from './stuck-problem.ts';
-import { known, takeSnapshot, valid } from './take-snapshot.ts';
+import { freshReading, knownNumber, takeSnapshot } from './take-snapshot.ts';
 
 /** The clock and the logs of a panel's records. */
 export interface RecordContext {
@@ -67,7 +67,7 @@ export class ServerRecord implements ServerReading {
   /** Undefined before the first sample. */
   #samples: ServerSamples | undefined;
   #power: Power = NOTHING_SEEN;
-  readonly #past = new ServerPast();
+  readonly #history = new KeptHistory();
   readonly #context: RecordContext | undefined;
   #cancelDecision: Cancel | undefined;
   /**
@@ -104,7 +104,7 @@ export class ServerRecord implements ServerReading {
 
   /** When the newest sample arrived. */
   get sampledAt(): number | undefined {
-    return known(this.#samples?.newest.receivedAt);
+    return knownNumber(this.#samples?.newest.receivedAt);
   }
 
   get state(): ServerState {
@@ -153,8 +153,8 @@ export class ServerRecord implements ServerReading {
       isExpected: isExpectedToRun(this, this.#power, now),
       samples: this.#samples,
       power: this.#power,
-      history: this.#past.recent,
-      unwantedStops: this.#past.withStops?.unwantedStops(now) ?? [],
+      history: this.#history.recent,
+      unwantedStops: this.#history.withStops?.unwantedStops(now) ?? [],
       query: this.#shownQuery(now),
     });
   }
@@ -176,7 +176,7 @@ export class ServerRecord implements ServerReading {
     // Ages are relative to a whole millisecond, so that instants are shown as before.
     const at = seenAt - clock.toUnixMs(0);
     const power = keepPower(this.#power, at);
-    const history = this.#past.known?.keep(now, at);
+    const history = this.#history.known?.keep(now, at);
     if (power === undefined && history === undefined) return undefined;
     const uptime = this.#samples && keepUptime(this.#samples.newest, at);
     return { panel: target.panel, id, seenAt, power, uptime, ...history };
@@ -193,15 +193,15 @@ export class ServerRecord implements ServerReading {
     this.#kept = { server, at };
     this.#isUnscraped = true;
     if (server.power !== undefined) this.#power = restorePower(server.power, at);
-    this.#past.restore(server, at, now);
+    this.#history.restore(server, at, now);
   }
 
   history(now: number, clock: Pick<Clock, 'toUnixMs'>): RecentHistory {
-    return this.#past.written.read(now, this.isFresh(now), clock);
+    return this.#history.written.read(now, this.isFresh(now), clock);
   }
 
   strip(now: number): Strip | undefined {
-    return this.#past.known?.strip(now);
+    return this.#history.known?.strip(now);
   }
 
   get #stalenessMs(): number {
@@ -211,7 +211,7 @@ export class ServerRecord implements ServerReading {
   /** The newest query result while it is valid: it isn't stale, and the queried run continues. */
   #shownQuery(now: number): QueryReading | undefined {
     const { query } = this;
-    return query !== undefined && query.run === this.runAt(now) ? valid(query, now) : undefined;
+    return query !== undefined && query.run === this.runAt(now) ? freshReading(query, now) : undefined;
   }
 
   setPolledStaleness(poll: number): void {
@@ -244,7 +244,7 @@ export class ServerRecord implements ServerReading {
    * Updates the strip after each state change: a server that is off may send no further samples.
    */
   #showInStrip(now: number): void {
-    if (this.isFresh(now)) this.#past.written.seen(this.state, now, isDown(this, this.#power, now));
+    if (this.isFresh(now)) this.#history.written.seen(this.state, now, isDown(this, this.#power, now));
   }
 
   daemonNotice(notice: DaemonNotice, now: number): void {
@@ -292,7 +292,7 @@ export class ServerRecord implements ServerReading {
     if (!samples.accept(next, restarted, this.#power, this.#limits)) return;
     const saturatedMs = samples.cpuSaturatedMs - cpuSaturatedMs;
     const players = this.#shownQuery(at)?.players;
-    this.#past.written.sampled(
+    this.#history.written.sampled(
       samples.newest,
       this.state,
       isDown(this, this.#power, at),
@@ -312,11 +312,11 @@ export class ServerRecord implements ServerReading {
     if (this.#context !== undefined) logStop(this.#context.log, this, stop);
   }
 
-  #see(observation: Seen): void {
+  #see(observation: Observation): void {
     this.#power = powerAfter([observation], this.#power);
-    for (const { at } of this.#power.pending) this.#past.written.stopped({ at });
+    for (const { at } of this.#power.pending) this.#history.written.stopped({ at });
     for (const stop of this.#power.decided) {
-      this.#past.written.stopped(stop);
+      this.#history.written.stopped(stop);
       this.#tell(stop);
     }
     const dueAt = decisionDueAt(this.#power);

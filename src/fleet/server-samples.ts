@@ -1,10 +1,10 @@
 // The samples of one server: the newest one, and the counters over all of them.
 
+import { NEVER } from '../domain/clock.ts';
 import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
 import { isOff, type ServerState } from '../domain/power-states.ts';
 import { Sample } from '../domain/sample.ts';
 import { SATURATED_FROM } from '../domain/thresholds.ts';
-import { NEVER } from '../domain/time.ts';
 import { isOutdated, START_JITTER_MS } from './power.ts';
 import type { Power } from './power-model.ts';
 

@@ -1,10 +1,10 @@
 // The states of one server in the last two hours, and the seconds in each.
 
+import { NEVER } from '../domain/clock.ts';
 import type { KeptStrip } from '../domain/kept-server.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import { STRIP_POINTS, STRIP_STATES, type Strip } from '../domain/strip.ts';
 import { SATURATED_WINDOW_SECONDS } from '../domain/thresholds.ts';
-import { NEVER } from '../domain/time.ts';
 import { SECOND_MS } from '../domain/units.ts';
 import { type Chunk, SATURATED } from './history-rings.ts';
 import { packSteps, unpackSteps } from './strip-steps.ts';

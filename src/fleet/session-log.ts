@@ -4,7 +4,7 @@ import { CAUSES, shortTitle, withRemedy } from '../diagnosis/causes.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { CollectionMode } from '../domain/server.ts';
-import type { ConditionChange, SessionLog } from '../session/session-context.ts';
+import type { ConditionChange, SessionLog } from '../session/session-ports.ts';
 import { type ServerEvent, serverFields } from './server-events.ts';
 
 /** A log line about a server. Without an event, it isn't counted. */

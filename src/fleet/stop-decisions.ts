@@ -1,7 +1,7 @@
 // Decides why a server stopped, from its daemon's notices; pure.
 
+import { NEVER } from '../domain/clock.ts';
 import type { StopReason } from '../domain/stops.ts';
-import { NEVER } from '../domain/time.ts';
 import type { DaemonNotice } from '../panel/socket-codec.ts';
 import type { Power, Stop } from './power-model.ts';
 

@@ -1,5 +1,6 @@
 // Takes the snapshot of a server's record at an instant.
 
+import type { Clock } from '../domain/clock.ts';
 import { finiteLimit, type Limits, resolveMemoryLimit } from '../domain/limits.ts';
 import { isOff } from '../domain/power-states.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -7,7 +8,6 @@ import type { ServerReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { BackupsReading, QueryReading, SchedulesReading, Snapshot } from '../domain/snapshot.ts';
 import type { LastStop, ShownStop, StopReason } from '../domain/stops.ts';
-import type { Clock } from '../domain/time.ts';
 import type { Power } from './power-model.ts';
 import type { NetworkCounter, ServerHistory } from './server-history.ts';
 import { ServerSamples } from './server-samples.ts';
@@ -58,11 +58,11 @@ export function takeSnapshot(
   // A blocked server has no samples, but it has limits from the configuration or the server list.
   const given: Limits = isFresh || isBlocked ? limits : {};
   const shownHistory = isFresh ? history : undefined;
-  const rate = (of: NetworkCounter) => known(Math.round(shownHistory?.rate(of, sample) ?? Number.NaN));
-  const backups = target.withoutBackups === true ? undefined : valid(record.backups, now);
+  const rate = (of: NetworkCounter) => knownNumber(Math.round(shownHistory?.rate(of, sample) ?? Number.NaN));
+  const backups = target.withoutBackups === true ? undefined : freshReading(record.backups, now);
   // The panel doesn't run the schedules of a blocked server, such as a suspended one.
   const isHeld = target.blocked !== undefined || status.blocked !== undefined;
-  const schedules = isHeld ? undefined : valid(record.schedules, now);
+  const schedules = isHeld ? undefined : freshReading(record.schedules, now);
   const isAnswering = query !== undefined && query.query_problem === undefined;
   return {
     timestamp_seconds: unixSeconds(now, origin),
@@ -77,23 +77,23 @@ export function takeSnapshot(
       (isFresh ? stuckProblem(state, inStateMs, isAnswering) : undefined),
     query_problem: query?.query_problem,
     source,
-    sample_age_seconds: known(Math.round(now - receivedAt) / 1_000),
-    memory_usage_bytes: known(sample.memoryBytes),
+    sample_age_seconds: knownNumber(Math.round(now - receivedAt) / 1_000),
+    memory_usage_bytes: knownNumber(sample.memoryBytes),
     memory_limit_bytes: resolveMemoryLimit(given, sample.memoryLimitBytes),
-    cpu_usage_cores: known(sample.cpuCores),
-    cpu_seconds_total: known(fresh.cpuMs / 1_000),
+    cpu_usage_cores: knownNumber(sample.cpuCores),
+    cpu_seconds_total: knownNumber(fresh.cpuMs / 1_000),
     cpu_limit_cores: finiteLimit(given.cpuCores),
     cpu_saturated_share: cpuLimit === undefined ? undefined : shownHistory?.cpuSaturatedShare(now),
-    disk_usage_bytes: known(sample.diskBytes),
+    disk_usage_bytes: knownNumber(sample.diskBytes),
     disk_limit_bytes: finiteLimit(given.diskBytes),
-    network_receive_bytes_total: known(sample.networkReceiveBytes),
-    network_transmit_bytes_total: known(sample.networkTransmitBytes),
+    network_receive_bytes_total: knownNumber(sample.networkReceiveBytes),
+    network_transmit_bytes_total: knownNumber(sample.networkTransmitBytes),
     network_receive_bytes_per_second: rate('networkReceiveBytes'),
     network_transmit_bytes_per_second: rate('networkTransmitBytes'),
-    disk_read_bytes_total: known(sample.diskReadBytes),
-    disk_written_bytes_total: known(sample.diskWrittenBytes),
-    uptime_milliseconds: known(sample.uptimeMs),
-    start_time_seconds: known(unixSeconds(fresh.startedAt, origin)),
+    disk_read_bytes_total: knownNumber(sample.diskReadBytes),
+    disk_written_bytes_total: knownNumber(sample.diskWrittenBytes),
+    uptime_milliseconds: knownNumber(sample.uptimeMs),
+    start_time_seconds: knownNumber(unixSeconds(fresh.startedAt, origin)),
     cpu_usage_peak_cores: shownHistory?.peak('cpu', now),
     memory_usage_peak_bytes: shownHistory?.peak('memory', now),
     state_changed_timestamp_seconds: isFresh && state !== 'unknown' ? unixSeconds(since, origin) : undefined,
@@ -126,7 +126,7 @@ export function takeSnapshot(
     players_max: query?.players_max,
     query_up: query && Number(query.query_problem === undefined),
     query_duration_seconds: query?.query_duration_seconds,
-    last_sample_timestamp_seconds: known(unixSeconds(receivedAt, origin)),
+    last_sample_timestamp_seconds: knownNumber(unixSeconds(receivedAt, origin)),
   };
 }
 
@@ -160,13 +160,13 @@ export function reasonSince(since: number, last: LastStop | undefined): StopReas
 }
 
 /** The reading, unless it is stale. */
-export function valid<Reading extends { readonly staleAt: number }>(
+export function freshReading<Reading extends { readonly staleAt: number }>(
   reading: Reading | undefined,
   now: number,
 ): Reading | undefined {
   return reading !== undefined && now < reading.staleAt ? reading : undefined;
 }
 
-export function known(value: number | undefined): number | undefined {
+export function knownNumber(value: number | undefined): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }

@@ -5,9 +5,9 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { getRequestListener } from '@hono/node-server';
+import type { Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { CauseCode } from '../domain/problems.ts';
-import type { Clock } from '../domain/time.ts';
 import { ClientConnections } from './connections.ts';
 import { guarded, type Routes } from './guarded-routes.ts';
 import { formatListenAddress, type ListenAddress, ListenError } from './listen-address.ts';

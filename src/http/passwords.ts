@@ -2,9 +2,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { BUILT } from '../build-info.ts';
-import type { Clock } from '../domain/time.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { DIST_URL } from '../build-info.ts';
+import type { Clock } from '../domain/clock.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import type { Comparison } from './bcrypt-worker.ts';
 
 /** The result of a check; `limited` means that the password was not checked. */
@@ -131,7 +131,7 @@ export class BcryptThread {
 
   /** Rejects if the thread fails. The next comparison starts a new thread. */
   async compare(comparison: Comparison): Promise<boolean> {
-    this.#worker ??= new Worker(new URL('bcrypt-worker.js', BUILT), { execArgv: [], env: {} });
+    this.#worker ??= new Worker(new URL('bcrypt-worker.js', DIST_URL), { execArgv: [], env: {} });
     this.#worker.unref();
     this.#worker.postMessage(comparison, []);
     try {

@@ -1,12 +1,11 @@
 // Renders metric families in Prometheus' text format.
 
+import type { Clock } from '../domain/clock.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import type { ServerTarget } from '../domain/server.ts';
-import { shortId } from '../domain/server-ids.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
-import type { Clock } from '../domain/time.ts';
-import { compatibilityFamilies, compatibilityLabels } from './compatibility.ts';
+import { compatibilityFamilies } from './compatibility.ts';
 import { type Family, PANEL_FAMILIES, SERVER_FAMILIES, viewPanel } from './families.ts';
+import { compatibleServerLabels, label, serverLabels } from './labels.ts';
 
 /** The content type of the text format, exactly as Prometheus requests it. */
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -17,50 +16,12 @@ export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 const BLOCK_SUBJECTS = 16;
 
-/** A label value, escaped for the text format. */
-function escapeLabelValue(value: string): string {
-  if (!/[\\"\n\uD800-\uDFFF]/.test(value)) return value;
-  return value
-    .replace(/\p{Surrogate}/gu, '\uFFFD') // a lone surrogate can't be encoded in UTF-8
-    .replaceAll('\\', '\\\\')
-    .replaceAll('\n', '\\n')
-    .replaceAll('"', '\\"');
-}
-
 /** A sample value in the text format, spelled as prom-client spells it. */
 export function formatValue(value: number): string {
   if (Number.isFinite(value)) return `${value}`;
   if (Number.isNaN(value)) return 'Nan';
   return value < 0 ? '-Inf' : '+Inf';
 }
-
-function label(name: string, value: string): string {
-  return `${name}="${escapeLabelValue(value)}"`;
-}
-
-// Targets are replaced and never changed, so their labels are rendered once and freed with them.
-function cached(render: (target: ServerTarget) => Readonly<Record<string, string>>) {
-  const known = new WeakMap<ServerTarget, string>();
-  return (target: ServerTarget): string => {
-    let labels = known.get(target);
-    if (labels === undefined) {
-      labels = Object.entries(render(target))
-        .map(([name, value]) => label(name, value))
-        .join(',');
-      known.set(target, labels);
-    }
-    return labels;
-  };
-}
-
-const serverLabels = cached((target) => ({
-  panel: target.panel,
-  server: target.name,
-  server_id: shortId(target),
-  ...target.labels,
-}));
-
-const otherLabels = cached(compatibilityLabels);
 
 function ownLabels(names: readonly string[], values: readonly (string | undefined)[]): string {
   let text = '';
@@ -144,7 +105,7 @@ function* renderCompatibility(
   const labels = new Map<string, Snapshot>();
   for (const [index, snapshot] of snapshots.entries()) {
     if (index % BLOCK_SUBJECTS === 0) yield '';
-    const text = otherLabels(snapshot.target);
+    const text = compatibleServerLabels(snapshot.target);
     // These labels don't include the panel, so a server that two panels list would have duplicate
     // series.
     if (!labels.has(text)) labels.set(text, snapshot);

@@ -1,13 +1,14 @@
-// The metric families of servers and panels, as data.
+// The metric families of servers, panels and nodes, as data. Names and help texts of most numbers
+// are in `domain/server-fields.ts`, `node-fields.ts` and `schedule-fields.ts`.
 
-import { FIELD_ENTRIES, type FieldName } from '../domain/fields.ts';
+import type { Clock } from '../domain/clock.ts';
 import { NODE_FIELDS } from '../domain/node-fields.ts';
 import { SERVER_STATES, type ServerState } from '../domain/power-states.ts';
 import type { NodeReading, PanelReading, ProblemReading } from '../domain/reading.ts';
 import { SCHEDULE_FIELDS } from '../domain/schedule-fields.ts';
+import { FIELD_ENTRIES, type FieldName } from '../domain/server-fields.ts';
 import type { Snapshot } from '../domain/snapshot.ts';
 import { NO_STOPS, STOP_REASONS, type StopCounts } from '../domain/stops.ts';
-import type { Clock } from '../domain/time.ts';
 
 /** One series of a family with its own labels. A label with an undefined value is omitted. */
 type FamilyRow = readonly [labelValues: readonly (string | undefined)[], value: number];

@@ -1,7 +1,7 @@
 // Renders all metrics for a scrape.
 
+import type { Clock } from '../domain/clock.ts';
 import type { FleetReading } from '../domain/reading.ts';
-import type { Clock } from '../domain/time.ts';
 import { renderFleet } from './exposition.ts';
 import { type Blocks, type Encoding, type RenderedBody, renderBody } from './rendered-body.ts';
 import type { SelfMetrics } from './self-metrics.ts';

@@ -1,6 +1,6 @@
 // Shares rendered bodies among several requests.
 
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { RenderedBody } from './rendered-body.ts';
 
 /** When a rendering may be shared. */

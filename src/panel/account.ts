@@ -1,5 +1,5 @@
 /** An account of a panel. All panels with the same address and key share its calls. */
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { ForeignCalls } from './foreign-calls.ts';
 import { type LimitChanged, type PinnedRate, RateLimit } from './scheduler/rate-limit.ts';
 

@@ -3,7 +3,7 @@ import { cloudflareMeaning, foreignPanelCause, pageCause } from '../diagnosis/fo
 import {
   messageWithCode,
   OWN_CODES,
-  type PanelWay,
+  type PanelRoute,
   panelTransportCause,
   readTransportError,
 } from '../diagnosis/transport-errors.ts';
@@ -112,7 +112,7 @@ function timeoutCause(cause: CauseCode, endpoint: ApiEndpoint): CauseCode {
 }
 
 /** The destination of a call, for error messages. */
-export interface Destination extends PanelWay {
+export interface Destination extends PanelRoute {
   readonly endpoint: ApiEndpoint;
   readonly request: string;
   readonly host: string;

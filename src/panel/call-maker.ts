@@ -1,12 +1,13 @@
 /** Makes one panel's calls, and reports their outcomes to the panel's health. */
+
+import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { Clock } from '../domain/time.ts';
 import { bounded } from '../domain/waits.ts';
 import type { CallEnded } from './health/health.ts';
 import type { PanelApi } from './panel-api.ts';
 import { PanelError, toProblem } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
-import type { Requested } from './requests.ts';
+import type { RequestArguments } from './requests.ts';
 import type { Resources } from './responses.ts';
 import { NO_DATA } from './responses.ts';
 import { type Call, isCanary } from './scheduler/call.ts';
@@ -40,7 +41,7 @@ export class CallMaker {
   /**
    * Resolves with the decoded response; rejects with a `PanelError`, or with the signal's reason.
    */
-  async make<P extends Path>(call: Call & { readonly path: P }, what: Requested, signal: AbortSignal) {
+  async make<P extends Path>(call: Call & { readonly path: P }, what: RequestArguments, signal: AbortSignal) {
     const { clock, api, rate } = this.#options;
     const { path, server } = call;
     const startedAt = clock.now();
@@ -55,7 +56,7 @@ export class CallMaker {
         ? bounded({ clock, signal }, CANARY_MS, () => tooLate(path), ask)
         : ask(signal);
       const { value } = await rate.learnFrom(call, asked, signal);
-      ended(problemIn(path, value), true);
+      ended(responseProblem(path, value), true);
       return value;
     } catch (error) {
       // The outcome of a canceled call is no evidence.
@@ -72,7 +73,7 @@ function tooLate(path: Path): PanelError {
 }
 
 /** Only a response to `/resources` can show that the node has no data. */
-function problemIn(path: Path, value: unknown): Problem | undefined {
+function responseProblem(path: Path, value: unknown): Problem | undefined {
   if (path !== 'resources') return undefined;
   const { sample, suspended } = value as Resources;
   return sample === undefined && !suspended ? NO_DATA : undefined;

@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { CodedError } from '../diagnosis/transport-errors.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /**
  * Limits the time of each connection attempt. undici's own timeout wouldn't use the program's

@@ -38,7 +38,7 @@ export interface RateForm {
    * A time without calls, for panels that restart their count only after a window whose end had no
    * calls.
    */
-  readonly quiet?: Quiet;
+  readonly quiet?: QuietPeriod;
   /**
    * The limit of an unmodified installation in calls per minute, for panels that report theirs
    * late.
@@ -47,7 +47,7 @@ export interface RateForm {
 }
 
 /** A time without calls, in milliseconds after the first call of a window. */
-export interface Quiet {
+export interface QuietPeriod {
   readonly fromMs: number;
   /** When the next call begins another window. */
   readonly untilMs: number;

@@ -1,7 +1,7 @@
 /** Detects other clients of an account from the remaining calls in its responses. */
 
+import { NEVER } from '../domain/clock.ts';
 import type { ProblemReading } from '../domain/reading.ts';
-import { NEVER } from '../domain/time.ts';
 import { MINUTE_MS } from '../domain/units.ts';
 import { LimitPeriod, type Reading } from './limit-period.ts';
 import { isOfConsole, type RateFacts } from './scheduler/rate-limit.ts';

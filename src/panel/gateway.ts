@@ -1,9 +1,9 @@
 /** The gateway to one panel, through which its fleet makes all calls. */
 
 import { EventEmitter } from 'node:events';
+import { AT_ONCE, type Clock } from '../domain/clock.ts';
 import type { Logger } from '../domain/logger.ts';
 import type { BudgetReading } from '../domain/reading.ts';
-import { AT_ONCE, type Clock } from '../domain/time.ts';
 import { Account } from './account.ts';
 import { CallMaker } from './call-maker.ts';
 import { type CallEnded, Health, type HealthChange, type PanelUse } from './health/health.ts';
@@ -14,7 +14,7 @@ import { NodePolls } from './node-polls.ts';
 import { type DatedToken, OutdatedTokens } from './outdated-tokens.ts';
 import { PanelApi, type PanelApiOptions } from './panel-api.ts';
 import { PanelError } from './panel-error.ts';
-import { PanelLog } from './panel-log.ts';
+import { PanelProblemLog } from './panel-problem-log.ts';
 import { PanelProblems } from './panel-problems.ts';
 import { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
@@ -26,8 +26,8 @@ import type { PinnedRate } from './scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler/scheduler.ts';
 import { SocketAddresses } from './socket-addresses.ts';
 import { attemptOutcome, type SocketAttempt } from './socket-attempt.ts';
-import { type Channel, nodeSockets, PATHS, type Path, pathSubject, subjectNode } from './subjects.ts';
-import { trialCalls } from './trial-calls.ts';
+import { type Channel, PATHS, type Path, pathSubject, socketsSubject, subjectNode } from './subjects.ts';
+import { trialEnqueuer } from './trial-enqueuer.ts';
 import { TrialTokens } from './trial-tokens.ts';
 
 export interface PanelGatewayOptions extends PanelApiOptions, PinnedRate {
@@ -58,7 +58,7 @@ export class Gateway {
   readonly #api: PanelCalls;
   readonly #scheduler: Scheduler;
   readonly #health: Health;
-  readonly #log: PanelLog;
+  readonly #log: PanelProblemLog;
   readonly #rate: PanelRate;
   readonly #addresses = new SocketAddresses();
   readonly #outdated = new OutdatedTokens();
@@ -74,7 +74,7 @@ export class Gateway {
     const { account = new Account(clock, options) } = options;
     this.#clock = clock;
     this.#api = api;
-    this.#log = new PanelLog(options);
+    this.#log = new PanelProblemLog(options);
     this.#rate = new PanelRate({
       clock,
       account,
@@ -99,7 +99,7 @@ export class Gateway {
     this.#health = new Health({
       clock,
       random,
-      enqueue: trialCalls({
+      enqueue: trialEnqueuer({
         health: () => this.#health,
         hasTokenRoom: (server) => this.#scheduler.hasTokenRoom(server),
         start: (path, what, call, signal) => this.#held.start(path, what, call, signal),
@@ -323,7 +323,7 @@ export class Gateway {
     if (change.of === 'subject') {
       const { subject } = change;
       const node = subjectNode(subject);
-      if (node !== undefined && subject === nodeSockets(node) && this.#health.isBlamed(subject))
+      if (node !== undefined && subject === socketsSubject(node) && this.#health.isBlamed(subject))
         this.#scheduler.doubt(node);
       this.#scheduler.holdChanged(subject, node);
       if (node === undefined && this.health !== 'unknown')

@@ -1,13 +1,13 @@
 /** A heap whose items know their places, so that any of them can be removed. */
 
 /** An item that can be in one heap at a time. */
-export interface Placed {
+export interface HeapItem {
   /** Set only by the heap; -1 before the first time. */
   place: number;
 }
 
 /** An item's place in one of several heaps. */
-export class Seat<Item> implements Placed {
+export class HeapSlot<Item> implements HeapItem {
   readonly item: Item;
   place = -1;
 
@@ -30,7 +30,7 @@ const inAnyOrder = () => false;
  * With one node per server, nearly every heap has a single item. The first item therefore needs no
  * arrays, which an event would have to fetch from memory, too.
  */
-export class Heap<Item extends Placed> {
+export class Heap<Item extends HeapItem> {
   #first: Item | undefined = undefined;
   #firstRank = Number.NaN;
   /** The other items and their ranks, by place from 1; undefined until there is a second item. */
@@ -87,11 +87,11 @@ export class Heap<Item extends Placed> {
 
   /** The items by rank, without removing them: the first `n` take n × log(n) steps. */
   *inOrder(): Generator<Item, void, undefined> {
-    const next = new Heap<Seat<number>>(({ item: one }, { item: other }) =>
+    const next = new Heap<HeapSlot<number>>(({ item: one }, { item: other }) =>
       this.#isBefore(this.#itemAt(one), this.#itemAt(other)),
     );
     const see = (place: number) => {
-      if (place < this.size) next.put(new Seat(place), this.#rankAt(place));
+      if (place < this.size) next.put(new HeapSlot(place), this.#rankAt(place));
     };
     see(0);
     for (let seen = next.first; seen !== undefined; seen = next.first) {

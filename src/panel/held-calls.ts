@@ -1,12 +1,12 @@
 /** Makes the calls that a panel's fleet requests, each when nothing holds it. */
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { CallMaker } from './call-maker.ts';
 import type { Health } from './health/health.ts';
 import type { ListOfNode } from './node-polls.ts';
 import type { PanelApi } from './panel-api.ts';
 import { asAddressProblem, isThrottled } from './panel-error.ts';
 import type { PanelRate } from './panel-rate.ts';
-import type { Requested, ServerAddress } from './requests.ts';
+import type { RequestArguments, ServerAddress } from './requests.ts';
 import type { Call } from './scheduler/call.ts';
 import { isOfConsole } from './scheduler/rate-limit.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
@@ -41,7 +41,7 @@ export class HeldCalls {
   }
 
   /** Makes the call once nothing holds it. */
-  async run<P extends Path>(path: P, what: Requested, ask: Ask, signal: AbortSignal) {
+  async run<P extends Path>(path: P, what: RequestArguments, ask: Ask, signal: AbortSignal) {
     // The first call is a canary: it checks the address and the key, and reveals the limit.
     if (!this.#options.health.isKnown && this.#options.health.outage('panel') === undefined)
       this.#options.health.check();
@@ -68,7 +68,12 @@ export class HeldCalls {
   }
 
   /** Makes one call once nothing holds it. */
-  start<P extends Path>(path: P, what: Requested, ask: Ask & Pick<Call, 'tries'>, signal: AbortSignal) {
+  start<P extends Path>(
+    path: P,
+    what: RequestArguments,
+    ask: Ask & Pick<Call, 'tries'>,
+    signal: AbortSignal,
+  ) {
     const call = this.#call(path, what.id, ask);
     return this.#options.scheduler.run(call, signal, (scope) => this.#options.calls.make(call, what, scope));
   }

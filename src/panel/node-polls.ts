@@ -1,5 +1,5 @@
 /** The polls of a node's servers, which share lists of resources if the panel has them. */
-import { type Clock, NEVER } from '../domain/time.ts';
+import { type Clock, NEVER } from '../domain/clock.ts';
 import { untilAborted } from '../domain/waits.ts';
 import type { ServerAddress } from './requests.ts';
 import type { Resources } from './responses.ts';

@@ -1,6 +1,6 @@
 // Detects tokens of console sockets that became invalid because their node restarted.
 
-import { NEVER } from '../domain/time.ts';
+import { NEVER } from '../domain/clock.ts';
 
 /** A token of a console socket, with times in monotonic milliseconds. */
 export interface DatedToken {
@@ -11,7 +11,7 @@ export interface DatedToken {
 }
 
 /** A node's rejections of tokens. */
-interface Refusals {
+interface TokenRefusals {
   /** Tokens that were requested before this instant are outdated. */
   until: number;
   /** The latest rejection. */
@@ -26,7 +26,7 @@ interface Refusals {
  * all.
  */
 export class OutdatedTokens {
-  readonly #nodes = new Map<string, Refusals>();
+  readonly #nodes = new Map<string, TokenRefusals>();
 
   /** Notes that the node rejected the server's token before its expiry. */
   refused(node: string | undefined, server: string, token: DatedToken, isTrial: boolean): void {

@@ -7,7 +7,7 @@ import type { Dialect, PanelAnswerText } from './dialect.ts';
 import { type ConnectionOptions, Connections, MAX_BODY_BYTES, type Reply } from './panel-connections.ts';
 import { PanelError } from './panel-error.ts';
 import { rateFacts } from './rate-headers.ts';
-import type { PanelRequest, Requested } from './requests.ts';
+import type { PanelRequest, RequestArguments } from './requests.ts';
 import { NotJsonError, parseBody, refusalBody } from './response-body.ts';
 import { type Resources, type Responses, ShapeError } from './responses.ts';
 import type { RateFacts } from './scheduler/rate-limit.ts';
@@ -68,7 +68,7 @@ export class PanelApi {
   /** Makes one call. Rejects with a `PanelError`, or with the signal's reason if it aborts. */
   async get<Endpoint extends ApiEndpoint>(
     endpoint: Endpoint,
-    what: Requested,
+    what: RequestArguments,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
     const request: RequestIn<Responses[Endpoint]> = ({ requests }) => requests[endpoint](what);

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from 'undici';
 import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/units.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 import { inTime } from './connect-timeout.ts';

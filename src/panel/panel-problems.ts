@@ -1,14 +1,14 @@
 // The current problems of one panel, of its paths and of its nodes.
 
+import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ProblemReading } from '../domain/reading.ts';
-import type { Clock } from '../domain/time.ts';
 import { backlogProblem } from './backlog-problem.ts';
 import type { Health } from './health/health.ts';
 import type { PanelRate } from './panel-rate.ts';
 import { pauseProblem } from './pause-problem.ts';
 import type { Scheduler } from './scheduler/scheduler.ts';
-import { nodePolls, nodeSockets, PATHS, type Path, pathSubject, type Subject } from './subjects.ts';
+import { PATHS, type Path, pathSubject, pollsSubject, type Subject, socketsSubject } from './subjects.ts';
 
 export interface PanelProblemsOptions {
   readonly clock: Clock;
@@ -61,13 +61,13 @@ export class PanelProblems {
    * polls.
    */
   ofNode(node: string): ProblemReading | undefined {
-    return this.#options.health.reading(nodeSockets(node), nodePolls(node));
+    return this.#options.health.reading(socketsSubject(node), pollsSubject(node));
   }
 
   /** Why this node's sockets aren't opened: a problem of the panel, path, account or node. */
   ofSockets(node: string | undefined): Problem | undefined {
     const { clock, health, rate } = this.#options;
-    const ofNode = node === undefined ? [] : [nodeSockets(node)];
+    const ofNode = node === undefined ? [] : [socketsSubject(node)];
     return (
       health.firstProblem('panel', pathSubject('websocket'), 'consoles', ...ofNode) ??
       pauseProblem(rate.limit, clock, 'websocket')
@@ -76,7 +76,7 @@ export class PanelProblems {
 
   /** Why servers of this node aren't polled: a problem of the panel, path or node. */
   ofPolls(node: string | undefined): Problem | undefined {
-    const ofNode = node === undefined ? [] : [nodePolls(node)];
+    const ofNode = node === undefined ? [] : [pollsSubject(node)];
     return this.#options.health.firstProblem('panel', pathSubject('resources'), ...ofNode);
   }
 

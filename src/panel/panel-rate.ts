@@ -1,6 +1,6 @@
 /** Learns an account's rate limit from the calls of one panel. */
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { ProblemReading } from '../domain/reading.ts';
-import type { Cancel, Clock } from '../domain/time.ts';
 import type { Account } from './account.ts';
 import type { ForeignCalls } from './foreign-calls.ts';
 import { isThrottled, PanelError } from './panel-error.ts';

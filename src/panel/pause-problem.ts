@@ -1,6 +1,6 @@
 /** The problem of a panel that demands a pause. */
+import type { Clock } from '../domain/clock.ts';
 import type { ProblemReading } from '../domain/reading.ts';
-import type { Clock } from '../domain/time.ts';
 import type { RateLimit } from './scheduler/rate-limit.ts';
 import { PATHS, type Path } from './subjects.ts';
 

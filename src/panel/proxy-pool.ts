@@ -1,7 +1,7 @@
 /** The connections to a proxy that open tunnels. */
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { CodedError, readTransportError } from '../diagnosis/transport-errors.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 import { inTime } from './connect-timeout.ts';
 import { type Proxy, proxyError, proxyRefused } from './proxy.ts';

@@ -4,7 +4,7 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { isLocalHost } from '../addresses/ranges.ts';
 import { CodedError, OWN_CODES } from '../diagnosis/transport-errors.ts';
 import { printable } from '../text/printable.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 
 export interface Proxy {
   readonly origin: string;

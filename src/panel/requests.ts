@@ -6,7 +6,7 @@ import type { Responses } from './responses.ts';
 
 /** The available requests. */
 export type Requests = {
-  readonly [Endpoint in ApiEndpoint]: (what: Requested) => PanelRequest<Responses[Endpoint]>;
+  readonly [Endpoint in ApiEndpoint]: (what: RequestArguments) => PanelRequest<Responses[Endpoint]>;
 };
 
 /** A GET request and the decoder of its response. */
@@ -18,7 +18,7 @@ export interface PanelRequest<T> {
 }
 
 /** The parameters of a call that its endpoint needs. The default query is the shortest list. */
-export interface Requested extends Partial<ServerAddress>, Partial<ListingQuery> {}
+export interface RequestArguments extends Partial<ServerAddress>, Partial<ListingQuery> {}
 
 /** The identifiers of a server in the paths and responses of its endpoints. */
 export type ServerAddress = Pick<ServerTarget, 'id' | 'daemon' | 'uuid' | 'nodeId'>;

@@ -1,6 +1,6 @@
 // The evidence in the end of an attempt to stream a server.
 
-import { NOTHING, socketSigns } from '../diagnosis/signs.ts';
+import { NO_SIGNS, socketSigns } from '../diagnosis/signs.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Outcome } from './health/outcome.ts';
 
@@ -23,7 +23,7 @@ export function attemptOutcome(
   hasStreamed: boolean,
 ): Omit<Outcome, 'at'> | undefined {
   const problem = typeof end === 'object' && !isOutdated ? end : undefined;
-  const signs = end === undefined || problem !== undefined ? socketSigns(problem?.cause) : NOTHING;
+  const signs = end === undefined || problem !== undefined ? socketSigns(problem?.cause) : NO_SIGNS;
   if (signs.node === undefined && !hasStreamed) return undefined;
   return { startedAt, problem, signs, streams: end === undefined };
 }

@@ -6,7 +6,7 @@ import type { DialectName } from './dialects/facts.ts';
 import type { SocketCodec } from './socket-codec.ts';
 
 /** The setting `panel`, and a function that returns the current key. */
-export interface DialectSigns {
+export interface DialectHints {
   /** If set, it is the dialect, whatever the panel responds. */
   readonly kind?: DialectName | undefined;
   readonly apiKey: () => string;
@@ -16,22 +16,22 @@ export interface DialectSigns {
 export class SpokenDialect {
   /** Emits the dialect once a response has shown that it is a different one. */
   readonly events = new EventEmitter<{ recognized: [Dialect] }>();
-  readonly #signs: DialectSigns;
+  readonly #hints: DialectHints;
   #key: string | undefined;
   #current: Dialect = DEFAULT_DIALECT;
   /** Whether responses can't change the dialect until the key changes. */
   #isCertain = false;
 
-  constructor(signs: DialectSigns) {
-    this.#signs = signs;
+  constructor(hints: DialectHints) {
+    this.#hints = hints;
   }
 
   /** The current dialect. A different key may belong to a different panel at the same address. */
   get current(): Dialect {
-    const key = this.#signs.apiKey();
+    const key = this.#hints.apiKey();
     if (key !== this.#key) {
       this.#key = key;
-      const configured = DIALECTS.find(({ name }) => name === this.#signs.kind);
+      const configured = DIALECTS.find(({ name }) => name === this.#hints.kind);
       this.#current = configured ?? dialectWithKey(key) ?? DEFAULT_DIALECT;
       this.#isCertain = configured !== undefined;
     }

@@ -23,8 +23,8 @@ const SUBJECT_OF_PATH = Object.fromEntries(PATHS.map((path) => [path, `path ${pa
 
 export const pathSubject = (path: Path): Subject => SUBJECT_OF_PATH[path];
 /** A node's sockets, and the panel's polls of the node. */
-export const nodeSockets = (node: string): Subject => `sockets ${node}`;
-export const nodePolls = (node: string): Subject => `polls ${node}`;
+export const socketsSubject = (node: string): Subject => `sockets ${node}`;
+export const pollsSubject = (node: string): Subject => `polls ${node}`;
 
 /** The node of a subject; undefined for other subjects. */
 export function subjectNode(subject: Subject): string | undefined {

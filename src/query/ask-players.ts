@@ -4,16 +4,16 @@ import type { SrvRecord } from 'node:dns';
 import { isDeepStrictEqual } from 'node:util';
 import type { ResolveName } from '../addresses/name-lookups.ts';
 import { readTransportError } from '../diagnosis/transport-errors.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import type { QueryReading } from '../domain/snapshot.ts';
-import type { Clock } from '../domain/time.ts';
 import { bounded, untilAborted } from '../domain/waits.ts';
 import { allowedAddresses, type QueryPolicy } from './allowed-addresses.ts';
-import { listWays } from './ports-to-query.ts';
 import { queryAddress } from './query-address.ts';
 import { type Answer, DEADLINE_MS, type Question, type Way } from './query-model.ts';
 import type { QueryClient } from './query-thread.ts';
+import { listWays } from './ways-to-query.ts';
 
 /** The time limit for a query including the name lookup. The client's own deadline is shorter. */
 const QUERY_CUT_MS = DEADLINE_MS + 500;

@@ -1,6 +1,6 @@
 // The query types of games, by the names of their eggs.
 
-import { TYPES } from './query-types.ts';
+import { QUERY_TYPES } from './query-types.ts';
 
 /** Stands for the query type of the server's egg. */
 export const AUTO = 'auto';
@@ -57,8 +57,8 @@ const PROXIES =
   'alwaysauth bungeecord flamecord hexacord travertine velocity viaaas viaproxy waterdog waterdogpe waterfall';
 
 const TYPE_BY_GAME = new Map([
-  ...[...TYPES].map(([type, { name }]) => [plainName(name), type] as const),
-  ...[...TYPES.keys()].map((type) => [type, type] as const),
+  ...[...QUERY_TYPES].map(([type, { name }]) => [plainName(name), type] as const),
+  ...[...QUERY_TYPES.keys()].map((type) => [type, type] as const),
 ]);
 
 /** The query type of each known egg, by the first words of its name. */

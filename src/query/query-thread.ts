@@ -1,7 +1,7 @@
 // Runs queries in a thread, because a hostile response may keep a decoder busy.
 
 import { Worker } from 'node:worker_threads';
-import { BUILT } from '../build-info.ts';
+import { DIST_URL } from '../build-info.ts';
 import { stopwatch, TOO_MUCH } from './cpu-stopwatch.ts';
 import type { Answer, Question } from './query-model.ts';
 
@@ -62,7 +62,7 @@ export class QueryThread implements QueryClient {
   #busy = { id: 0, ms: stopwatch() };
 
   /** `program` is the thread's file, which is part of the build. */
-  constructor(program = new URL('query-worker.js', BUILT)) {
+  constructor(program = new URL('query-worker.js', DIST_URL)) {
     this.#program = program;
   }
 

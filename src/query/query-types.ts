@@ -35,7 +35,7 @@ export const OWN_GAMES: Readonly<Record<string, Game>> = {
  * Each has its default players' port, the query port for that one, and the difference between the
  * two for other ports.
  */
-export const TYPES = new Map(
+export const QUERY_TYPES = new Map(
   Object.entries({ ...games, ...OWN_GAMES })
     .map(([type, { name, options }]) => {
       const { protocol, port: usualPort, port_query: fixedPort, port_query_offset: offset = [] } = options;

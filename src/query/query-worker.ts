@@ -1,7 +1,7 @@
 // The thread program that queries games.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { SystemClock } from '../domain/time.ts';
+import { SystemClock } from '../domain/clock.ts';
 import type { Question } from './query-model.ts';
 import type { Message } from './query-thread.ts';
 import { queryWay } from './query-way.ts';

@@ -1,7 +1,7 @@
 // Queries a server in several ways at once; the first response wins.
 
+import type { Clock } from '../domain/clock.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { Clock } from '../domain/time.ts';
 import { inScope, sleep } from '../domain/waits.ts';
 import {
   type Answer,

@@ -2,7 +2,7 @@
 
 import type { Socket as UdpSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { stopwatch, TOO_MUCH } from './cpu-stopwatch.ts';
 import { QueryError } from './query-model.ts';
 

@@ -6,12 +6,12 @@ import type { BlockedReason } from '../domain/server.ts';
 import type { CollectionStatus, Condition } from '../domain/snapshot.ts';
 import { type LastingRefusal, lastingRefusal, mayBeOfPanel } from './lasting-refusal.ts';
 import { hasFailed, isLive } from './machine-model.ts';
-import type { PollState } from './poll.ts';
+import type { PollState } from './poll-state.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** The evidence about one server's condition, and what follows from it. */
-interface Evidence {
+interface ConditionEvidence {
   readonly state: SessionState;
   readonly seen: Surroundings;
   readonly result: PollState['result'];
@@ -24,7 +24,7 @@ interface Evidence {
 }
 
 /** A row that applies if it returns a status. */
-type StatusRow = (now: Evidence) => CollectionStatus | undefined;
+type StatusRow = (now: ConditionEvidence) => CollectionStatus | undefined;
 
 /** The conditions of a server, in order of precedence. */
 export const STATUS_ROWS = {
@@ -35,7 +35,7 @@ export const STATUS_ROWS = {
     return withProblem('streaming', { cause: target.blocked, detail });
   },
   'blocked in the list': ({ seen: { target } }) =>
-    target.blocked && blockedBy({ cause: target.blocked, detail: listedAs(target.blocked) }),
+    target.blocked && blockedStatus({ cause: target.blocked, detail: listedAs(target.blocked) }),
   streaming: ({ state: { machine } }) =>
     isLive(machine) ? withProblem('streaming', machine.problem) : undefined,
   polled: ({ polling, result, seen, socketProblem }) =>
@@ -43,14 +43,14 @@ export const STATUS_ROWS = {
       ? withProblem('polling', socketProblem)
       : undefined,
   'the panel or its key fails': ({ state, refused, seen: { sockets } }) =>
-    mayBeOfPanel(refused?.reason) && state.machine.name !== 'idle' && isOfPanel(sockets.heldBy)
+    mayBeOfPanel(refused?.reason) && state.machine.name !== 'idle' && isPanelProblem(sockets.heldBy)
       ? withProblem('failing', sockets.heldBy)
       : undefined,
   'refused twice': ({ refused, result, socketProblem }) => {
     if (refused === undefined || result.type !== 'refused') return undefined;
     // If both have the same reason, the socket's problem is more specific.
     const isSame = lastingRefusal(result.problem)?.reason === refused.reason;
-    return blockedBy(isSame ? socketProblem : result.problem);
+    return blockedStatus(isSame ? socketProblem : result.problem);
   },
   // A server isn't blocked until the resources endpoint has refused as well. Until then, the
   // socket's problem is shown even if a poll fails, because it lasts and is more specific.
@@ -58,10 +58,10 @@ export const STATUS_ROWS = {
     refused !== undefined && (refused.reason === undefined || (refused.pollable && target.mode === 'auto'))
       ? withProblem('failing', socketProblem)
       : undefined,
-  'socket refused': ({ refused, socketProblem }) => refused && blockedBy(socketProblem),
+  'socket refused': ({ refused, socketProblem }) => refused && blockedStatus(socketProblem),
   'polls refused': ({ polling, result, state }) =>
     polling && result.type === 'refused' && state.machine.name === 'idle'
-      ? blockedBy(result.problem)
+      ? blockedStatus(result.problem)
       : undefined,
   'polls fail': ({ socketProblem, pollProblem }) =>
     pollProblem && withProblem('failing', moreExact(socketProblem, pollProblem)),
@@ -82,7 +82,7 @@ export const STATUS_ROWS = {
 const ROWS: readonly StatusRow[] = Object.values(STATUS_ROWS);
 
 /** The condition of a server, and its problem; pure. */
-export function collectionStatus(evidence: Evidence): CollectionStatus {
+export function collectionStatus(evidence: ConditionEvidence): CollectionStatus {
   for (const row of ROWS) {
     const status = row(evidence);
     if (status !== undefined) return status;
@@ -93,8 +93,8 @@ export function collectionStatus(evidence: Evidence): CollectionStatus {
 export function gatherEvidence(
   state: SessionState,
   seen: Surroundings,
-  { polling, result }: Pick<Evidence, 'polling' | 'result'>,
-): Evidence {
+  { polling, result }: Pick<ConditionEvidence, 'polling' | 'result'>,
+): ConditionEvidence {
   const { machine } = state;
   const problem = machine.name === 'idle' ? undefined : machine.problem;
   const explained = polling && result.type === 'answered' ? besideWorkingPath(problem) : problem;
@@ -116,10 +116,10 @@ const UNSPECIFIC: ReadonlySet<CauseCode> = new Set(['closed', 'server_not_on_nod
  */
 function moreExact(one: Problem | undefined, other: Problem | undefined): Problem | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return UNSPECIFIC.has(one.cause) || (isOfPanel(one) && !isOfPanel(other)) ? other : one;
+  return UNSPECIFIC.has(one.cause) || (isPanelProblem(one) && !isPanelProblem(other)) ? other : one;
 }
 
-function isOfPanel(problem: Problem | undefined): boolean {
+function isPanelProblem(problem: Problem | undefined): boolean {
   if (problem === undefined) return false;
   const { scope } = CAUSES[problem.cause];
   return scope === 'panel' || scope === 'key';
@@ -130,7 +130,7 @@ function withProblem(condition: Condition, problem: Problem | undefined): Collec
 }
 
 /** The blocked status for a problem, so that its reason and the shown problem belong together. */
-function blockedBy(problem: Problem | undefined): CollectionStatus {
+function blockedStatus(problem: Problem | undefined): CollectionStatus {
   return { ...withProblem('blocked', problem), blocked: lastingRefusal(problem)?.reason };
 }
 

@@ -1,7 +1,7 @@
 // Paces the connects and calls of all panels, so that even thousands of them leave time in each
 // turn of the event loop for other work.
 
-import type { Cancel } from '../domain/time.ts';
+import type { Cancel } from '../domain/clock.ts';
 import { WaitingLine } from './waiting-line.ts';
 
 /**
@@ -43,7 +43,7 @@ export const atOnce: InTurn = (begin) => {
 };
 
 /** The waiting connects or calls of one panel, in order. */
-type Line = WaitingLine<{ readonly begin: () => void }>;
+type PacedLine = WaitingLine<{ readonly begin: () => void }>;
 
 /**
  * The pacer of the process. Its lines take turns, so that thousands of connects in one line delay
@@ -52,7 +52,7 @@ type Line = WaitingLine<{ readonly begin: () => void }>;
 export class ConnectPacer {
   readonly #loop: EventLoop;
   /** The lines with entries, the next one first. */
-  readonly #lines = new WaitingLine<Line>();
+  readonly #lines = new WaitingLine<PacedLine>();
   /** Whether a turn is due or running. */
   #isTurnDue = false;
   #turnEndsAt = 0;
@@ -63,7 +63,7 @@ export class ConnectPacer {
 
   /** Adds a line for the connects or the calls of a panel, in the order of their arrival. */
   line(): InTurn {
-    const line: Line = new WaitingLine();
+    const line: PacedLine = new WaitingLine();
     return (begin) => {
       const waiter = { begin };
       line.add(waiter);

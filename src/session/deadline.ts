@@ -9,6 +9,6 @@ const CONNECT_PERIOD_MS = 10 * 60_000;
 /**
  * The deadline of a call that is due at `at`. A server's first attempt precedes everything else.
  */
-export function neededBy(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
+export function callDeadline(at: number, isFirst: boolean, periodMs = CONNECT_PERIOD_MS): number {
   return isFirst ? at - CONNECT_PERIOD_MS : at + periodMs;
 }

@@ -14,15 +14,15 @@ export interface RefusedUpgrade {
 }
 
 /** How a socket is reached, and how refusals of its node are read. */
-export interface UpgradeWay extends Pick<SocketCodec, 'readUpgradeRefusal'> {
+export interface UpgradeRoute extends Pick<SocketCodec, 'readUpgradeRefusal'> {
   /** The `Origin` that was sent. */
   readonly origin: string;
   readonly proxied: boolean;
 }
 
 /** The failure of a socket that could not be opened. */
-export function upgradeFailure({ response, error }: RefusedUpgrade, way: UpgradeWay): Failure {
-  const { origin, proxied, readUpgradeRefusal } = way;
+export function upgradeFailure({ response, error }: RefusedUpgrade, route: UpgradeRoute): Failure {
+  const { origin, proxied, readUpgradeRefusal } = route;
   if (response === undefined) {
     const read = readTransportError(error);
     const cause = nodeTransportCause(read.kind, proxied);

@@ -4,7 +4,7 @@ import type { ClientRequestArgs } from 'node:http';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/units.ts';
 import { atOnce } from './connect-pacer.ts';
 import { endInTurn } from './paced-end.ts';
@@ -43,8 +43,9 @@ const LENGTH_IN_8_BYTES = 127;
 
 /**
  * The interval at which a socket is read while its server prints, in milliseconds, at the same
- * moments for all sockets. Reading a console line takes longer than handling it. States are delayed
- * by up to this time.
+ * moments for all sockets. Reading a console line takes longer than handling it, because the
+ * dialect's `isConsoleFrame` recognizes it by its first bytes. States are delayed by up to this
+ * time.
  */
 const READ_EVERY_MS = 250;
 

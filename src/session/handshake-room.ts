@@ -1,6 +1,6 @@
 // Opens a panel's console sockets in turn, at most as many at once on each daemon as it accepts.
 
-import type { Cancel } from '../domain/time.ts';
+import type { Cancel } from '../domain/clock.ts';
 import type { InTurn } from './connect-pacer.ts';
 import { WaitingLine } from './waiting-line.ts';
 

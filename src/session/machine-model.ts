@@ -58,13 +58,13 @@ interface Handshake extends Connecting {
 }
 
 /** A socket with an accepted token. */
-interface Accepted extends WithToken {
+interface AcceptedSocket extends WithToken {
   /** The number of unanswered requests for stats, and when the last one was sent. */
   readonly unanswered: number;
   readonly askedAt: number;
 }
 
-export interface Live extends Accepted {
+export interface LiveSocket extends AcceptedSocket {
   /** When this socket began to stream. */
   readonly since: number;
   /** When a token was last accepted on it. */
@@ -100,10 +100,10 @@ export type MachineState =
   | ({ readonly name: 'connecting' } & Handshake)
   | ({ readonly name: 'authenticating' } & Handshake)
   /** The token was accepted, but no stats have arrived yet. */
-  | ({ readonly name: 'opening' } & Connecting & Accepted)
-  | ({ readonly name: 'streaming' } & Live)
+  | ({ readonly name: 'opening' } & Connecting & AcceptedSocket)
+  | ({ readonly name: 'streaming' } & LiveSocket)
   /** A new token is being requested (`next` is undefined) or waits to be accepted. */
-  | ({ readonly name: 'renewing'; readonly next: Token | undefined } & Live)
+  | ({ readonly name: 'renewing'; readonly next: Token | undefined } & LiveSocket)
   /** `blocked` after a lasting problem. */
   | ({ readonly name: 'backingOff' | 'blocked' } & Resting);
 

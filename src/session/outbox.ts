@@ -1,6 +1,6 @@
 // Sends a socket's frames in order, and never faster than the far end accepts them.
 
-import { AT_ONCE, type Cancel, type Clock } from '../domain/time.ts';
+import { AT_ONCE, type Cancel, type Clock } from '../domain/clock.ts';
 
 /**
  * The interval between frames. The far end accepts at most two a second, and bursts have crashed

@@ -1,13 +1,13 @@
 // Determines when the reason for a stored failure last ended.
 
+import { NEVER } from '../domain/clock.ts';
 import type { Problem } from '../domain/problems.ts';
-import { NEVER } from '../domain/time.ts';
 import { lastingRefusal, mayBeOfPanel } from './lasting-refusal.ts';
-import type { Surroundings, WayState } from './surroundings.ts';
+import type { ChannelState, Surroundings } from './surroundings.ts';
 
 /** The last time at which a stored failure became obsolete. */
-export function outdatedAt(problem: Problem | undefined, way: WayState, seen: Surroundings): number {
-  const { panelJudgedAt, nodeJudgedAt } = way;
+export function outdatedAt(problem: Problem | undefined, channel: ChannelState, seen: Surroundings): number {
+  const { panelJudgedAt, nodeJudgedAt } = channel;
   const refused = lastingRefusal(problem);
   const ends = [seen.accessedAnewAt];
   if (mayBeOfPanel(refused?.reason)) ends.push(panelJudgedAt);

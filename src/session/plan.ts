@@ -1,8 +1,8 @@
 // Decides what a server needs, as a pure function of its session's state and surroundings.
 
+import { NEVER } from '../domain/clock.ts';
 import { isListedUnblocked } from '../domain/server.ts';
 import type { CollectionStatus } from '../domain/snapshot.ts';
-import { NEVER } from '../domain/time.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { collectionStatus, gatherEvidence } from './condition.ts';
 import {
@@ -14,8 +14,8 @@ import {
   type StateNamed,
 } from './machine-model.ts';
 import { outdatedAt } from './outdated-failure.ts';
-import { NEVER_POLLED } from './poll.ts';
 import { isOver, type PollPlan, pollPlan, pollsFrom } from './poll-plan.ts';
+import { NEVER_POLLED } from './poll-state.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 

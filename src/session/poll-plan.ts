@@ -1,13 +1,13 @@
 // Decides when a server's next poll is due; pure.
 
+import { AT_ONCE, NEVER } from '../domain/clock.ts';
 import { isListedUnblocked } from '../domain/server.ts';
-import { AT_ONCE, NEVER } from '../domain/time.ts';
 import { POLL_CACHE_MS } from '../panel/responses.ts';
 import { refusedRetryMs } from './backoff.ts';
 import { lastingRefusal } from './lasting-refusal.ts';
 import { isLive, needsToken, UNANSWERED_LIMIT } from './machine-model.ts';
 import { outdatedAt } from './outdated-failure.ts';
-import type { PollIntervals, PollState } from './poll.ts';
+import type { PollIntervals, PollState } from './poll-state.ts';
 import type { SessionState } from './session-state.ts';
 import type { Surroundings } from './surroundings.ts';
 

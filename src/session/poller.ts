@@ -1,9 +1,10 @@
 // Polls one server according to its plan.
 
-import { type Cancel, NEVER } from '../domain/time.ts';
+import { type Cancel, NEVER } from '../domain/clock.ts';
 import { toProblem } from '../panel/panel-error.ts';
 import { POLL_CACHE_MS, type Resources } from '../panel/responses.ts';
-import { neededBy } from './deadline.ts';
+import { callDeadline } from './deadline.ts';
+import type { PollPlan } from './poll-plan.ts';
 import {
   afterPoll,
   isPollRetry,
@@ -11,9 +12,8 @@ import {
   type PollState,
   polledStalenessMs,
   pollResult,
-} from './poll.ts';
-import type { PollPlan } from './poll-plan.ts';
-import type { SessionContext, SessionRecord } from './session-context.ts';
+} from './poll-state.ts';
+import type { SessionContext, SessionRecord } from './session-ports.ts';
 
 /** Polls one server according to its plan, with at most one request at a time. */
 export class Poller {
@@ -69,7 +69,7 @@ export class Poller {
     // Among servers that are due together, the one with the earliest last poll goes first.
     const neededAt = Math.max(startedAt, this.#state.endedAt + plan.pollIntervalMs);
     const ask = {
-      deadline: neededBy(neededAt, isFirst, plan.pollIntervalMs),
+      deadline: callDeadline(neededAt, isFirst, plan.pollIntervalMs),
       isRetry: () => isPollRetry(this.#stateNow),
       usefulFrom: (sampledAt ?? NEVER) + POLL_CACHE_MS,
     };

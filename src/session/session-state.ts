@@ -2,7 +2,7 @@
 
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import type { MachineState } from './machine-model.ts';
-import type { PollState } from './poll.ts';
+import type { PollState } from './poll-state.ts';
 
 export interface SessionState {
   readonly machine: MachineState;

@@ -3,9 +3,9 @@
 import type { CollectionStatus } from '../domain/snapshot.ts';
 import { isResting, type MachineState, socketState } from './machine-model.ts';
 import { declinesTrial, makePlan } from './plan.ts';
-import { NEVER_POLLED } from './poll.ts';
+import { NEVER_POLLED } from './poll-state.ts';
 import { Poller } from './poller.ts';
-import type { SessionContext, SessionRecord } from './session-context.ts';
+import type { SessionContext, SessionRecord } from './session-ports.ts';
 import type { SessionState } from './session-state.ts';
 import { Streamer } from './streamer.ts';
 import type { Surroundings } from './surroundings.ts';

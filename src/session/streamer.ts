@@ -1,10 +1,10 @@
 // Holds one server's console socket, and executes the effects of its state machine.
 
+import type { Cancel } from '../domain/clock.ts';
 import { INTERNAL_ERRORS } from '../domain/internal-errors.ts';
 import type { ServerState } from '../domain/power-states.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { PanelTelemetry } from '../domain/telemetry.ts';
-import type { Cancel } from '../domain/time.ts';
 import type { FrameHandler, JwtError } from '../panel/socket-codec.ts';
 import { printable } from '../text/printable.ts';
 import { closeFailure, daemonFailure, jwtFailure, type RefusedUpgrade, upgradeFailure } from './failure.ts';
@@ -24,10 +24,10 @@ import {
   unansweredIn,
 } from './machine-model.ts';
 import type { MachineContext } from './machine-steps.ts';
-import type { SessionContext, SessionRecord } from './session-context.ts';
+import type { SessionContext, SessionRecord } from './session-ports.ts';
 import type { ConsoleSocket, SocketClosing, SocketListener } from './socket.ts';
 import { socketOutcome } from './socket-outcome.ts';
-import { requestToken } from './token.ts';
+import { requestToken } from './token-request.ts';
 
 /**
  * Holds one server's console socket: executes the effects of its machine, passes events to the

@@ -1,15 +1,15 @@
 // The surroundings of a session: everything outside of it on which its decisions depend.
 
+import { NEVER } from '../domain/clock.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';
 import type { ServerTarget } from '../domain/server.ts';
-import { NEVER } from '../domain/time.ts';
-import type { PollIntervals } from './poll.ts';
+import type { PollIntervals } from './poll-state.ts';
 
 /**
  * The state of the sockets of a server's node, or of its polls. Instants are monotonic
  * milliseconds.
  */
-export interface WayState {
+export interface ChannelState {
   /** The problem that currently holds it: the panel's, the path's, the account's or the node's. */
   readonly heldBy: Problem | undefined;
   /**
@@ -20,7 +20,7 @@ export interface WayState {
   readonly nodeJudgedAt: number;
 }
 
-const FREE: WayState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
+const FREE: ChannelState = { heldBy: undefined, panelJudgedAt: NEVER, nodeJudgedAt: NEVER };
 
 /** The surroundings of a session. Instants are monotonic milliseconds. */
 export interface Surroundings extends PollIntervals {
@@ -34,8 +34,8 @@ export interface Surroundings extends PollIntervals {
   readonly accessedAnewAt: number;
   /** Whether the process may open a file for its socket. */
   readonly hasRoom: boolean;
-  readonly sockets: WayState;
-  readonly polls: WayState;
+  readonly sockets: ChannelState;
+  readonly polls: ChannelState;
   /** Whether the node's sockets are expected to work, or this server is chosen to test them. */
   readonly mayConnect: boolean;
   /** Whether the server's own limit delays its next call for credentials. */

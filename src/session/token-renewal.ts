@@ -1,4 +1,4 @@
-// The renewal of a socket's token before it expires, or after the node rejected it.
+// When a socket's token is renewed, and how the machine reacts to the renewal's result.
 
 import { lastingRefusal } from './lasting-refusal.ts';
 import type { Failure, MachineEvent, MachineState, StateNamed, Token } from './machine-model.ts';
@@ -12,6 +12,41 @@ import {
   retryDelay,
   stop,
 } from './machine-steps.ts';
+
+/**
+ * A token is renewed at a random point between these parts of its lifetime: early enough to retry,
+ * late enough to cost few calls.
+ */
+const RENEWAL = { from: 0.75, to: 0.9 };
+
+/**
+ * The earliest point for the first token of a socket, so that the renewals of a fleet that started
+ * together spread at once.
+ */
+const FIRST_RENEWAL_FROM = 0.1;
+
+/**
+ * The number of steps in a token's lifetime, of 2 s each if that is ten minutes. The fleet's tokens
+ * are renewed together at each step, because consecutive calls take half the CPU time.
+ */
+const RENEWAL_STEPS = 300;
+
+/** How a token was received. */
+export interface Receipt {
+  /** Whether the socket had a token before. */
+  readonly isRenewal: boolean;
+  readonly now: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+}
+
+/** When a token that was received now, and is valid for this long, is renewed. */
+export function renewalInstant(lifetimeMs: number, { isRenewal, now, random }: Receipt): number {
+  const from = isRenewal ? RENEWAL.from : FIRST_RENEWAL_FROM;
+  const dueAt = now + lifetimeMs * (from + (RENEWAL.to - from) * random);
+  const stepMs = lifetimeMs / RENEWAL_STEPS;
+  return Math.floor(dueAt / stepMs) * stepMs;
+}
 
 /**
  * If a daemon reports a token as expired this soon after accepting it, requesting another at once

@@ -1,6 +1,6 @@
 // The allocations of simulated servers, in panels' format.
 
-import type { Allocation } from './panel-kinds.ts';
+import type { Allocation } from './panel-documents.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 
 /** The lowest port for a server without a port in its spec. */

@@ -2,7 +2,7 @@
 
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { sleep } from '../domain/waits.ts';
 import { hasPrefix } from '../text/api-keys.ts';
 import type { Faults } from './faults.ts';

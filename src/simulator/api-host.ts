@@ -2,7 +2,7 @@
 
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { CallTarget } from './api-gate.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import { nodeName, type SimulatedServer } from './simulated-server.ts';

@@ -18,7 +18,7 @@ import {
 import { NodeResources } from './node-resources.ts';
 import { readCount } from './pages.ts';
 import { json, type SimulatedAnswer, textsRefusal } from './simulated-responses.ts';
-import { play } from './simulated-schedules.ts';
+import { runSchedule } from './simulated-schedules.ts';
 import { nodeName, type SimulatedServer } from './simulated-server.ts';
 import type { Conflict, PanelEndpoint } from './simulator-schema.ts';
 import { issueCredentials } from './socket-credentials.ts';
@@ -142,7 +142,7 @@ function schedules(host: ApiHost, server: SimulatedServer, context: ApiContext):
   const refused = conflictRefusal(host, server) ?? forbidden(host, 'schedules.read');
   if (refused !== undefined) return refused;
   const { clock } = host;
-  for (const schedule of server.schedules) play(schedule, clock.now());
+  for (const schedule of server.schedules) runSchedule(schedule, clock.now());
   return page(context, 'schedules', server.schedules, (schedule) =>
     scheduleDocument(schedule, server.uuid, clock),
   );

@@ -3,7 +3,7 @@
  * (shared/src/models of calagopus/panel).
  */
 
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { listedAllocations } from './allocations.ts';
 import { uuidFor } from './ids.ts';
 import type { SimulatedSchedule } from './simulated-schedules.ts';

@@ -14,7 +14,7 @@ import {
   type ListingEntry,
   PANEL_KINDS,
   serverDocument,
-} from './panel-kinds.ts';
+} from './panel-documents.ts';
 import {
   CONFLICT_DETAILS,
   json,
@@ -23,7 +23,7 @@ import {
   resourcesDocument,
   type SimulatedAnswer,
 } from './simulated-responses.ts';
-import { play, scheduleDocument } from './simulated-schedules.ts';
+import { runSchedule, scheduleDocument } from './simulated-schedules.ts';
 import { currentUsage, nodeName, type SimulatedServer } from './simulated-server.ts';
 import type { BackupSpec, PanelEndpoint } from './simulator-schema.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
@@ -211,7 +211,7 @@ async function schedules(host: ApiHost, server: SimulatedServer): Promise<Simula
   const refused = refuseConflict(server);
   if (refused !== undefined) return refused;
   if (!allows(settings.accountPermissions, 'schedule.read')) return refuse(403);
-  for (const schedule of server.schedules) play(schedule, clock.now());
+  for (const schedule of server.schedules) runSchedule(schedule, clock.now());
   return json(200, {
     object: 'list',
     data: server.schedules.map((schedule) => scheduleDocument(schedule, clock)),

@@ -1,6 +1,6 @@
 // The frames of one console client, which a daemon limits in number and rate.
 
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import {
   admitFrame,
   COMMAND_LIMITS,

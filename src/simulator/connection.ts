@@ -1,7 +1,7 @@
 // A console WebSocket from its node's side.
 
 import type { RawData, WebSocket } from 'ws';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { ClientFrames } from './client-frames.ts';
 import { daemonRefusal, errorText } from './daemon-refusals.ts';
 import type { Faults } from './faults.ts';
@@ -12,7 +12,7 @@ import type { Recorder } from './recorder.ts';
 import type { SimulatedServer } from './simulated-server.ts';
 import { type PowerCommand, powerCommandSchema, type SocketAction } from './simulator-schema.ts';
 import type { SimulatorSettings } from './simulator-settings.ts';
-import { act } from './socket-actions.ts';
+import { applySocketAction } from './socket-actions.ts';
 import { checkToken, DAEMON_ERROR_TEXT, EXPIRED_TEXT } from './tokens.ts';
 
 /** A reader that is this many bytes behind loses events, as on real nodes. */
@@ -139,7 +139,7 @@ export class ConsoleConnection {
 
   /** Applies a test's action to the open socket. */
   act(action: SocketAction): void {
-    act(this, action, this.#behavior.sendsPermissions);
+    applySocketAction(this, action, this.#behavior.sendsPermissions);
   }
 
   #leave(clientCode: number | undefined): void {

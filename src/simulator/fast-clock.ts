@@ -1,6 +1,6 @@
 // A clock that runs faster than real time.
 
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 
 /**
  * Accelerated real time, in which a second of the program takes a fraction of a second. If the

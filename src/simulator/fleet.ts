@@ -1,8 +1,8 @@
 // Runs the game servers of a simulation.
 
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import { MIB } from '../domain/units.ts';
-import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './daemon.ts';
+import { crashReport, DISK_FULL, daemonLine, RESTART_FAILED } from './crash-reactions.ts';
 import type { Faults } from './faults.ts';
 import { eventFrame, statsPayload } from './frames.ts';
 import {

@@ -1,3 +1,5 @@
+// Random numbers that are the same in every run.
+
 /** A function that returns numbers in [0, 1). The same seed gives the same sequence. */
 export type Random = () => number;
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { WebSocketServer } from 'ws';
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { GateHost } from './api-gate.ts';
 import type { ApiHost } from './api-host.ts';
 import { Faults } from './faults.ts';

@@ -1,5 +1,5 @@
 // A server's schedules in the panel's database.
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { ScheduleSpec } from './simulator-schema.ts';
 
 /** A schedule in the panel's database. Times are in monotonic milliseconds. */
@@ -35,7 +35,7 @@ export function setStuck(schedule: SimulatedSchedule, isStuck: boolean, now: num
  * Brings a schedule up to date, as if the panel's cron had started it, its tasks had run at once,
  * and its next run had been set.
  */
-export function play(schedule: SimulatedSchedule, now: number): void {
+export function runSchedule(schedule: SimulatedSchedule, now: number): void {
   const { active, tasks, everyMs, nextRunAt, isStuck } = schedule;
   if (isStuck || !active || tasks === 0 || nextRunAt > now) return;
   const runs = Math.floor((now - nextRunAt) / everyMs) + 1;

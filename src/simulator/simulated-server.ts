@@ -1,9 +1,9 @@
 // A simulated server, as its spec describes it.
 
-import type { Cancel } from '../domain/time.ts';
+import type { Cancel } from '../domain/clock.ts';
 import { MIB } from '../domain/units.ts';
 import type { ConsoleConnection } from './connection.ts';
-import { killsSilently } from './daemon.ts';
+import { killsSilently } from './crash-reactions.ts';
 import {
   type GameServer,
   type GameServerTraits,
@@ -12,7 +12,7 @@ import {
   reported,
   runningServer,
 } from './game-server.ts';
-import type { ListingEntry } from './panel-kinds.ts';
+import type { ListingEntry } from './panel-documents.ts';
 import { PROFILES, type ServerProfile } from './profiles.ts';
 import { type Random, seededRandom, seededUuid } from './random.ts';
 import type { SimulatedAnswer } from './simulated-responses.ts';

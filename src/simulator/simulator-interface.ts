@@ -1,6 +1,6 @@
 // The interface through which tests start and control a simulated panel.
 
-import type { Clock } from '../domain/time.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { GameUsage } from './game-server.ts';
 import type { PortAddress, TlsFiles } from './listener.ts';
 import type { Recorder } from './recorder.ts';

@@ -2,7 +2,7 @@
 
 import type { RequestListener } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { type Cancel, type Clock, SystemClock } from '../domain/time.ts';
+import { type Cancel, type Clock, SystemClock } from '../domain/clock.ts';
 import { ApiGate } from './api-gate.ts';
 import { APPLICATION_KEYS, applicationApi } from './application-api.ts';
 import { calagopusApi } from './calagopus-api.ts';

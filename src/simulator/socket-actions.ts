@@ -21,7 +21,7 @@ const GARBAGE = '{"event":"stats","args":["{\\"memory_bytes\\":';
 const OVERSIZE_BYTES = 1_048_577;
 
 /** With `sendsArgs`, frames without arguments have `args` as well. */
-export function act(socket: ActedSocket, action: SocketAction, sendsArgs: boolean): void {
+export function applySocketAction(socket: ActedSocket, action: SocketAction, sendsArgs: boolean): void {
   const send = (event: string, args: readonly string[]) =>
     socket.sendRaw(eventFrame(event, args, sendsArgs), false);
   switch (action.kind) {

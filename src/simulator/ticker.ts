@@ -1,6 +1,6 @@
 // Visits every item once per interval with one timer.
 
-import type { Cancel, Clock } from '../domain/time.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 
 const SLICES = 20;
 const SHORTEST_SLICE_MS = 5;

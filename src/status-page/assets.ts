@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { BUILT } from '../build-info.ts';
+import { DIST_URL } from '../build-info.ts';
 
 /** The folder with the built files. */
-const FOLDER = new URL('status-page/', BUILT);
+const FOLDER = new URL('status-page/', DIST_URL);
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
@@ -15,7 +15,7 @@ const STYLE = 'text/css; charset=utf-8';
  * Every file that the page loads, with its type. The table is fixed, so that no request reads the
  * file system.
  */
-const TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
   'page.css': STYLE,
   'page.js': SCRIPT,
   'icon.svg': 'image/svg+xml',
@@ -32,7 +32,7 @@ export interface Asset {
 
 /** Reads the files of the last build, by their names below `assets/`. Rejects if one is missing. */
 export async function loadAssets(): Promise<ReadonlyMap<string, Asset>> {
-  const assets = Object.entries(TYPES).map(
+  const assets = Object.entries(CONTENT_TYPES).map(
     async ([name, type]) => [name, await compressAsset(type, await readFile(new URL(name, FOLDER)))] as const,
   );
   return new Map(await Promise.all(assets));

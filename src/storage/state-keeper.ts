@@ -2,17 +2,18 @@
 
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../domain/clock.ts';
 import type { KeptServer } from '../domain/kept-server.ts';
 import type { Logger } from '../domain/logger.ts';
 import { type Repeat, repeat } from '../domain/repeated-work.ts';
 import type { ServerTarget } from '../domain/server.ts';
 import { isSameServer, shortId } from '../domain/server-ids.ts';
-import type { Clock } from '../domain/time.ts';
 import { formatDuration } from '../text/duration.ts';
-import { counted } from '../text/sentences.ts';
+import { errorCode } from '../text/error-code.ts';
+import { quantity } from '../text/sentences.ts';
+import { writeAtomically } from './atomic-write.ts';
 import { ProcessLock } from './process-lock.ts';
 import { type ReadState, readStateText, stateText } from './state-text.ts';
-import { writeWhole } from './whole-file.ts';
 
 const INTERVAL_MS = 60_000;
 
@@ -113,10 +114,10 @@ export class StateKeeper {
     const source = this.#source;
     if (source === undefined || !(await this.#prepare())) return;
     try {
-      await writeWhole(this.#file, stateText(this.#all(source)));
+      await writeAtomically(this.#file, stateText(this.#all(source)));
       this.#works();
     } catch (error) {
-      this.#warn(describeError(error), adviceOn(error));
+      this.#warn(describeError(error), writeAdvice(error));
     }
   }
 
@@ -137,7 +138,7 @@ export class StateKeeper {
     try {
       await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
     } catch (error) {
-      this.#warn(describeError(error), adviceOn(error));
+      this.#warn(describeError(error), writeAdvice(error));
       return false;
     }
     try {
@@ -148,7 +149,7 @@ export class StateKeeper {
       // Some file systems don't support sockets. Without a lock, two exporters would only replace
       // each other's whole files.
       if (!UNWRITABLE.has(errorCode(error))) return true;
-      this.#warn(describeError(error), adviceOn(error));
+      this.#warn(describeError(error), writeAdvice(error));
       return false;
     }
   }
@@ -162,7 +163,7 @@ export class StateKeeper {
     } catch (error) {
       // A missing folder was already reported.
       if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error)))
-        this.#warn(describeError(error), adviceOn(error));
+        this.#warn(describeError(error), writeAdvice(error));
       return;
     }
     if ('problem' in read) {
@@ -180,7 +181,7 @@ export class StateKeeper {
         `state in ${this.#file} is dated ${formatDuration(Math.round(-age / 1_000) * 1_000)} in the future: using it as current; check the system clock`,
       );
     } else {
-      log.info(fields, `continuing with the state of ${counted(servers.length, 'server')} in ${this.#file}`);
+      log.info(fields, `continuing with the state of ${quantity(servers.length, 'server')} in ${this.#file}`);
     }
   }
 
@@ -227,16 +228,12 @@ function stateKey(server: Pick<KeptServer, 'panel' | 'id'>): string {
   return JSON.stringify([server.panel, shortId(server)]);
 }
 
-function errorCode(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
-}
-
 function describeError(error: unknown): string {
   const code = errorCode(error);
   return REASONS[code] ?? code;
 }
 
-function adviceOn(error: unknown): string {
+function writeAdvice(error: unknown): string {
   return ['ENOSPC', 'EDQUOT'].includes(errorCode(error)) ? ROOM : WRITABLE;
 }
 

@@ -1,6 +1,6 @@
 // Makes external text safe to show.
 
-import { KNOWN_SECRETS } from './secrets.ts';
+import { KNOWN_SECRETS } from './redaction.ts';
 
 /**
  * A character that is invisible or affects visible ones, such as a line end or a zero-width space,

@@ -15,6 +15,14 @@ export function toOneDecimal(amount: number): number {
 }
 
 /** `1 server`, `2 servers`. */
-export function counted(amount: number, thing: string): string {
+export function quantity(amount: number, thing: string): string {
   return `${amount} ${thing}${amount === 1 ? '' : 's'}`;
+}
+
+/**
+ * An observation and its advice as sentences. An observation may end with a quoted full stop; only
+ * one remains.
+ */
+export function withAdvice(observation: string, advice: string): string {
+  return advice === '' ? observation : `${observation.replace(/\.("?)$/, '$1')}. ${advice}`;
 }

@@ -2,8 +2,7 @@
 // them.
 
 import { z } from 'zod';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
-import { YamlDocument } from './document.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import type { ConfigIssue } from './issues.ts';
 import { mostSimilar } from './most-similar.ts';
 import { type ReadFile, withNamedFiles } from './named-files.ts';
@@ -11,6 +10,7 @@ import { quote } from './quoting.ts';
 import { NOT_READ, type SchemaNode } from './setting-types.ts';
 import { BROKEN, isTreeMap, type KeyPath, type SettingProblem, type Tree, valueAt } from './tree.ts';
 import type { Environment } from './variables.ts';
+import { YamlDocument } from './yaml-document.ts';
 
 /**
  * The maximum number of reported problems: each is located in the file, and people read only the

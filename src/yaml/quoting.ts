@@ -1,6 +1,6 @@
 // Quotes a value in a message, without possible secrets.
 
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import type { Tree } from './tree.ts';
 
 /** The maximum length of a quoted value. Longer ones are truncated. */

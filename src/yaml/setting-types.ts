@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import { DURATION_PATTERN, formatDuration, parseDuration } from '../text/duration.ts';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
-import type { YamlDocument } from './document.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 import { NamedFile, namesFile, type ReadFile } from './named-files.ts';
 import { quote } from './quoting.ts';
 import { type FileKind, pathFrom } from './text-file.ts';
 import { type KeyPath, type SettingProblem, valueAt } from './tree.ts';
+import type { YamlDocument } from './yaml-document.ts';
 
 /** The part of a JSON schema in which paths are followed. */
 export interface SchemaNode {

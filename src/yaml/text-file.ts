@@ -4,7 +4,8 @@ import { constants, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { KNOWN_SECRETS } from '../text/secrets.ts';
+import { errorCode } from '../text/error-code.ts';
+import { KNOWN_SECRETS } from '../text/redaction.ts';
 
 /** The expected content of a file, and its maximum size. */
 export interface FileKind {
@@ -94,10 +95,6 @@ async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undef
   } finally {
     await handle.close();
   }
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }
 
 const NO_SUCH_FILE = 'no such file';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { SystemClock } from '../../src/domain/time.ts';
+import { SystemClock } from '../../src/domain/clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
 import { type Acceleration, acceleratedDuration, acceleratedRules } from './accelerated-alerting.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { SystemClock } from '../../src/domain/time.ts';
+import { SystemClock } from '../../src/domain/clock.ts';
 import { type Acceleration, acceleratedRouting } from './accelerated-alerting.ts';
 import { launch } from './process.ts';
 

@@ -8,11 +8,11 @@ import { type Outage, suspected, trialGapMs } from '../../src/panel/health/outag
 import type { AskedServer, Outcome } from '../../src/panel/health/outcome.ts';
 import {
   type Channel,
-  nodePolls,
-  nodeSockets,
   PATHS,
   pathSubject,
+  pollsSubject,
   type Subject,
+  socketsSubject,
   subjectChannel,
   subjectNode,
 } from '../../src/panel/subjects.ts';
@@ -33,10 +33,10 @@ export interface BlameState {
   /** When a call first did; infinite until then. */
   readonly knownSince: number;
   /** Larger outages that ended. */
-  readonly ended: ReadonlyMap<Subject, Ended>;
+  readonly ended: ReadonlyMap<Subject, EndedOutage>;
 }
 
-interface Ended {
+interface EndedOutage {
   /** Failures up to here are explained by it. */
   readonly explainsUntil: number;
   readonly nextTrialAt: number;
@@ -125,7 +125,12 @@ function replaced(state: BlameState, subject: Subject, one: Outage): BlameState 
   return { ...state, outages: new Map(state.outages).set(subject, one) };
 }
 
-function endOf(subject: Subject, outage: Outage, { ended, knownSince }: BlameState, now: number): Ended {
+function endOf(
+  subject: Subject,
+  outage: Outage,
+  { ended, knownSince }: BlameState,
+  now: number,
+): EndedOutage {
   const { problem, suspectedAt, blamedAt, trial } = outage;
   // A panel that worked before and was only suspected worked all the time.
   const isExplanation = subject !== 'panel' || blamedAt !== undefined || suspectedAt <= knownSince;
@@ -238,7 +243,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
       if (!isExplained && problem !== undefined && last?.signs.panel === 'fails' && last.startedAt > provenAt)
         panel.failed.push({ ...last, problem, node });
       add(subject, node, last, 'path');
-      if (path === 'resources' && node !== undefined) add(nodePolls(node), node, last, 'node');
+      if (path === 'resources' && node !== undefined) add(pollsSubject(node), node, last, 'node');
       if (path === 'websocket') add('consoles', node, last, 'console');
     }
   }
@@ -247,7 +252,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     if (own?.streams === true && consoles !== undefined)
       consoles.worksAt = consoles.contradictedAt = Number.POSITIVE_INFINITY;
     if (asked.node === undefined) continue;
-    add(nodeSockets(asked.node), asked.node, lastOf('sockets', server, cells), 'node');
+    add(socketsSubject(asked.node), asked.node, lastOf('sockets', server, cells), 'node');
   }
   return tallies;
 }
@@ -281,8 +286,8 @@ function suspicion(
 function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outages: Outages) {
   const [path, otherWay] =
     channel === 'sockets'
-      ? (['websocket', nodePolls(node)] as const)
-      : (['resources', nodeSockets(node)] as const);
+      ? (['websocket', pollsSubject(node)] as const)
+      : (['resources', socketsSubject(node)] as const);
   // If the other way to the node has an outage, the next failure says the same.
   if (isBlamed(outages, otherWay)) return newest(tally.failed);
   const needed = Math.min(SERVERS_NEEDED, tally.asked);
@@ -299,7 +304,8 @@ function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Pr
   // A node with an outage explains why its servers fail.
   const failed = tally.failed.filter(
     ({ node }) =>
-      node === undefined || !(isBlamed(outages, nodeSockets(node)) || isBlamed(outages, nodePolls(node))),
+      node === undefined ||
+      !(isBlamed(outages, socketsSubject(node)) || isBlamed(outages, pollsSubject(node))),
   );
   if (failed.length < Math.min(SERVERS_NEEDED, tally.asked)) return undefined;
   const nodes = new Set(failed.map(({ node }) => node));

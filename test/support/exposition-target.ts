@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SystemClock } from '../../src/domain/clock.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
-import { SystemClock } from '../../src/domain/time.ts';
 import { CONTENT_TYPE, renderFleet } from '../../src/metrics/exposition.ts';
 import { ManualClock } from './manual-clock.ts';
 import { READ_AT } from './readings.ts';

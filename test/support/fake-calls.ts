@@ -1,11 +1,11 @@
+import type { Clock } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
-import type { Clock } from '../../src/domain/time.ts';
 import { sleep } from '../../src/domain/waits.ts';
 import type { PanelCalls } from '../../src/panel/held-calls.ts';
 import type { PanelAnswer } from '../../src/panel/panel-api.ts';
 import { PanelError } from '../../src/panel/panel-error.ts';
-import type { Requested } from '../../src/panel/requests.ts';
+import type { RequestArguments } from '../../src/panel/requests.ts';
 import type { Resources, Responses } from '../../src/panel/responses.ts';
 import { sampleOf } from './samples.ts';
 
@@ -56,7 +56,7 @@ export class FakeCalls implements PanelCalls {
 
   async get<Endpoint extends ApiEndpoint>(
     endpoint: Endpoint,
-    { id: server = '' }: Requested,
+    { id: server = '' }: RequestArguments,
     signal: AbortSignal,
   ): Promise<PanelAnswer<Responses[Endpoint]>> {
     this.calls.push({ endpoint, server, at: this.#clock.now() });

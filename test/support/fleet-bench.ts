@@ -17,7 +17,7 @@ import type { ClientMessage } from '../../src/panel/socket-codec.ts';
 import { type Subject, subjectNode } from '../../src/panel/subjects.ts';
 import { atOnce } from '../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../src/session/handshake-room.ts';
-import type { SocketAccess } from '../../src/session/session-context.ts';
+import type { SocketAccess } from '../../src/session/session-ports.ts';
 import type { ConsoleSocket, SocketListener } from '../../src/session/socket.ts';
 import { collectingLogger } from './logger.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -3,7 +3,13 @@ import { type Signs, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health, type HealthChange, type PanelUse } from '../../src/panel/health/health.ts';
 import type { TrialCall } from '../../src/panel/health/trial-call.ts';
-import { nodePolls, nodeSockets, type Path, pathSubject, type Subject } from '../../src/panel/subjects.ts';
+import {
+  type Path,
+  pathSubject,
+  pollsSubject,
+  type Subject,
+  socketsSubject,
+} from '../../src/panel/subjects.ts';
 import { deferred } from './deferred.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -89,7 +95,7 @@ const subjects: readonly Subject[] = [
   'panel',
   'consoles',
   ...(['listing', 'websocket', 'resources'] as const).map(pathSubject),
-  ...['n1', 'n2'].flatMap((node) => [nodeSockets(node), nodePolls(node)]),
+  ...['n1', 'n2'].flatMap((node) => [socketsSubject(node), pollsSubject(node)]),
 ];
 export const withOutage = ({ health }: HealthWorld) =>
   subjects.filter((subject) => health.outage(subject) !== undefined);

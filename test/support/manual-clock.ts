@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../src/domain/time.ts';
+import type { Cancel, Clock } from '../../src/domain/clock.ts';
 
 interface Timer {
   readonly at: number;

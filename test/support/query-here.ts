@@ -1,10 +1,10 @@
-import type { Clock } from '../../src/domain/time.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { TimedAnswer } from '../../src/query/ask-players.ts';
 import { composeQuestion } from '../../src/query/ask-players.ts';
-import { listWays } from '../../src/query/ports-to-query.ts';
 import type { Question, Way } from '../../src/query/query-model.ts';
 import { queryWay } from '../../src/query/query-way.ts';
 import { answerTo } from '../../src/query/race-of-ways.ts';
+import { listWays } from '../../src/query/ways-to-query.ts';
 
 /** What is queried. */
 export interface QueryTarget {

@@ -1,5 +1,5 @@
 import { type Game, games } from 'gamedig';
-import { OWN_GAMES, TYPES } from '../../src/query/query-types.ts';
+import { OWN_GAMES, QUERY_TYPES } from '../../src/query/query-types.ts';
 
 /** Why some protocols of the library aren't offered. */
 const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +36,7 @@ export const LEFT_OUT: ReadonlyMap<string, string> = new Map(
 /** Whether a game's protocol can be queried. */
 export function isOffered(protocol: string): boolean {
   return Object.entries(games).some(
-    ([type, { options }]) => options.protocol === protocol && TYPES.has(type),
+    ([type, { options }]) => options.protocol === protocol && QUERY_TYPES.has(type),
   );
 }
 

@@ -1,5 +1,5 @@
+import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
-import type { Clock } from '../../src/domain/time.ts';
 import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';
 import { SelfMetrics } from '../../src/metrics/self-metrics.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { Clock } from '../../src/domain/time.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import { sleep } from '../../src/domain/waits.ts';
 
 /** Bytes in transit per direction; above this, the sender is held back. */

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../src/domain/time.ts';
+import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { isWorkingElsewhere } from './working-elsewhere.ts';
 

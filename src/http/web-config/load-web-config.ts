@@ -1,7 +1,7 @@
 // Loads the file of `--web.config.file`.
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
-import { KNOWN_SECRETS } from '../../text/secrets.ts';
+import { KNOWN_SECRETS } from '../../text/redaction.ts';
 import { checkSettings } from '../../yaml/check-settings.ts';
 import type { ConfigIssue } from '../../yaml/issues.ts';
 import type { ReadFile } from '../../yaml/named-files.ts';

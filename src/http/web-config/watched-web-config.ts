@@ -1,10 +1,11 @@
 // A web configuration that is loaded again when its files change.
+
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../domain/clock.ts';
 import type { Logger } from '../../domain/logger.ts';
 import { type Repeat, repeat } from '../../domain/repeated-work.ts';
-import type { Clock } from '../../domain/time.ts';
-import { KNOWN_SECRETS } from '../../text/secrets.ts';
+import { KNOWN_SECRETS } from '../../text/redaction.ts';
 import { formatIssues } from '../../yaml/issues.ts';
 import type { Environment } from '../../yaml/variables.ts';
 import type { WebSettings, WebSettingsSource } from '../web-settings.ts';

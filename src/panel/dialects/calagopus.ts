@@ -3,7 +3,7 @@
  * files.
  */
 import type { Dialect } from '../dialect.ts';
-import type { Requested } from '../requests.ts';
+import type { RequestArguments } from '../requests.ts';
 import { isOwnBody, readRefusal, refusalCause } from './calagopus/refusals.ts';
 import {
   decodeAccount,
@@ -24,7 +24,7 @@ const PER_PAGE = 100;
 
 const SERVERS = '/api/client/servers';
 
-const serverPath = ({ id = '' }: Requested) => `${SERVERS}/${pathPart(id)}`;
+const serverPath = ({ id = '' }: RequestArguments) => `${SERVERS}/${pathPart(id)}`;
 
 /**
  * The limit of an unmodified installation: 360 calls in 30 s (shared/src/settings/ratelimits.rs).
@@ -36,7 +36,7 @@ const RATE = { calls: 360, windowMs: 30_000 };
  * (shared/src/cache.rs). Because the panel's clock counts whole seconds, and a call takes time to
  * arrive, no call is made from 26 s to 31 s after the first one of a window.
  */
-const QUIET = { fromMs: 26_000, untilMs: 31_000 };
+const QUIET_PERIOD = { fromMs: 26_000, untilMs: 31_000 };
 
 export const CALAGOPUS: Dialect = {
   ...CALAGOPUS_FACTS,
@@ -86,7 +86,7 @@ export const CALAGOPUS: Dialect = {
   rate: {
     scope: 'address',
     windowMs: RATE.windowMs,
-    quiet: QUIET,
+    quiet: QUIET_PERIOD,
     defaultPerMinute: (RATE.calls * 60_000) / RATE.windowMs,
   },
   recognizes: ({ body }) => isOwnBody(body),

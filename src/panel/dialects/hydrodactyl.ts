@@ -1,12 +1,12 @@
 /** Hydrodactyl's dialect: Pterodactyl's, with the server's daemon in most paths. */
 import type { Dialect, ErrorBody } from '../dialect.ts';
-import type { Requested } from '../requests.ts';
+import type { RequestArguments } from '../requests.ts';
 import { HYDRODACTYL_FACTS } from './facts.ts';
 import { PTERODACTYL, requestsBelow } from './pterodactyl.ts';
 import { asFields, asText, pathPart, valueIn } from './wire.ts';
 
 /** The path of a server's endpoints (routes/api-client.php). */
-function serverPath({ id = '', daemon }: Requested): string {
+function serverPath({ id = '', daemon }: RequestArguments): string {
   const place = daemon === undefined ? '' : `/${daemon}`;
   return `/api/client/servers${place}/${pathPart(id)}`;
 }

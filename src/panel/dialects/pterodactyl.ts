@@ -1,6 +1,6 @@
 /** Pterodactyl's dialect, which Pelican and compatible panels also have. */
 import type { Dialect } from '../dialect.ts';
-import type { Requested, Requests } from '../requests.ts';
+import type { RequestArguments, Requests } from '../requests.ts';
 import { PTERODACTYL_FACTS } from './facts.ts';
 import { decodeCredentials } from './pterodactyl/credentials.ts';
 import { decodeErrorBody, refusalCause } from './pterodactyl/refusals.ts';
@@ -18,7 +18,7 @@ import { decodeResources } from './pterodactyl/stats.ts';
 import { asFields, asText, pathPart } from './wire.ts';
 
 /** The requests, where those about a server are below its path. Pages count from 1. */
-export function requestsBelow(serverPath: (what: Requested) => string): Requests {
+export function requestsBelow(serverPath: (what: RequestArguments) => string): Requests {
   return {
     websocket: (what) => ({ path: `${serverPath(what)}/websocket`, decode: decodeCredentials }),
     // On no panel of the family does this path contain the daemon.

@@ -3,8 +3,8 @@
  */
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { callSigns, isUnknownPath } from '../../diagnosis/signs.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problems.ts';
-import type { Clock } from '../../domain/time.ts';
 import { sleep } from '../../domain/waits.ts';
 import { PanelError, toProblem } from '../panel-error.ts';
 import { NO_SERVER, type Path } from '../subjects.ts';
@@ -35,7 +35,7 @@ export interface RoundOptions {
 }
 
 /** Resolves with the panel's problem if every kind of call failed. */
-export async function round(options: RoundOptions, signal: AbortSignal): Promise<Problem | undefined> {
+export async function askCanaries(options: RoundOptions, signal: AbortSignal): Promise<Problem | undefined> {
   const { clock, isUsed, earlierRounds, isBlamed, isKnown } = options;
   const used = CANARIES.filter(isUsed);
   const canaries: Promise<Problem | 'unused' | undefined>[] = [];

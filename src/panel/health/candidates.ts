@@ -1,6 +1,6 @@
 /** Decides which server tries a path or a node next. */
 import { isBlockedAlone } from '../../diagnosis/signs.ts';
-import { Heap, type Placed } from '../heap.ts';
+import { Heap, type HeapItem } from '../heap.ts';
 import type { Outcome } from './outcome.ts';
 
 /**
@@ -13,7 +13,7 @@ const NEVER_FAILED = -1;
 const LOTS = 2 ** 30;
 
 /** A server that may be chosen. Equal candidates are in random order. */
-export class Candidate implements Placed {
+export class Candidate implements HeapItem {
   readonly server: string;
   pool: Pool | undefined;
   streams = false;
@@ -30,7 +30,7 @@ export class Candidate implements Placed {
 const isDrawnBefore = (one: Candidate | Pool, other: Candidate | Pool) => one.lot < other.lot;
 
 /** The candidates of one node, or all servers without a known node. */
-class Pool implements Placed {
+class Pool implements HeapItem {
   readonly open = new Heap<Candidate>(isDrawnBefore);
   /** Servers that are blocked individually. They try only their node, and after the others. */
   readonly blocked = new Heap<Candidate>(isDrawnBefore);

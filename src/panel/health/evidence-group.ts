@@ -1,6 +1,6 @@
 /** A group of evidence about one subject, from servers with the same key. */
-import { NEVER } from '../../domain/time.ts';
-import { Heap, type Placed, type Seat } from '../heap.ts';
+import { NEVER } from '../../domain/clock.ts';
+import { Heap, type HeapItem, type HeapSlot } from '../heap.ts';
 import { type Outcome, workedAt } from './outcome.ts';
 import type { Tally } from './tally.ts';
 
@@ -17,7 +17,7 @@ export type Key = string | symbol | undefined;
 export const REFUSALS = Symbol('refusals');
 
 /** Evidence from one server's last outcome about one subject, and its place in its group. */
-export interface Evidence extends Placed {
+export interface Evidence extends HeapItem {
   group: Group;
   outcome: Outcome;
   proves: 'works' | 'fails' | undefined;
@@ -67,7 +67,7 @@ export class NewestFailure {
 /** Stands for heaps that were never used: most groups contain only successes or only failures. */
 const EMPTY = new Heap<Evidence>();
 
-export class Group extends NewestFailure implements Placed {
+export class Group extends NewestFailure implements HeapItem {
   readonly tally: Tally;
   readonly key: Key;
   /** Successes, latest first. */
@@ -79,7 +79,7 @@ export class Group extends NewestFailure implements Placed {
   /** The place among the groups with counted failures. */
   place = -1;
   /** The seat among the groups with successes; undefined before the first one. */
-  working: Seat<Group> | undefined = undefined;
+  working: HeapSlot<Group> | undefined = undefined;
   /** The number of servers with evidence in this group. */
   servers = 0;
 

@@ -1,15 +1,15 @@
 /** One panel's health: derives outages of subjects from the outcomes of calls and sockets. */
 import { callSigns } from '../../diagnosis/signs.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { CauseCode, Problem } from '../../domain/problems.ts';
 import type { ProblemReading } from '../../domain/reading.ts';
-import type { Clock } from '../../domain/time.ts';
 import {
   type Channel,
   NO_SERVER,
-  nodeSockets,
   type Path,
   pathSubject,
   type Subject,
+  socketsSubject,
   subjectChannel,
 } from '../subjects.ts';
 import { LastOutcomes, SLICE } from './last-outcomes.ts';
@@ -220,9 +220,9 @@ export class Health {
   forgetSockets(node: string, isNamedByAddress: boolean): void {
     this.#happens(() => {
       this.#outcomes.forgetSocketFailures(node);
-      const outage = this.outage(nodeSockets(node));
+      const outage = this.outage(socketsSubject(node));
       const next = isNamedByAddress ? undefined : outage && hastened(outage, this.#now);
-      if (outage !== undefined) this.#set(nodeSockets(node), next);
+      if (outage !== undefined) this.#set(socketsSubject(node), next);
     });
   }
 

@@ -1,6 +1,6 @@
 /** Holds calls and sockets during an outage of a subject that they need. */
 import type { Call } from '../scheduler/call.ts';
-import { nodePolls, nodeSockets, pathSubject, type Subject } from '../subjects.ts';
+import { pathSubject, pollsSubject, type Subject, socketsSubject } from '../subjects.ts';
 import type { Health } from './health.ts';
 
 /** How long other calls wait for the first canary. */
@@ -29,8 +29,8 @@ export function mayConnect(
   server: string,
   node: string | undefined,
 ): boolean {
-  if (node === undefined || !health.isBlamed(nodeSockets(node))) return true;
-  return health.outage(nodeSockets(node))?.trial?.server === server;
+  if (node === undefined || !health.isBlamed(socketsSubject(node))) return true;
+  return health.outage(socketsSubject(node))?.trial?.server === server;
 }
 
 /**
@@ -43,8 +43,8 @@ function neededSubjects(call: Call): readonly Subject[] {
   // The call for the server list is at the same time the trial of its path.
   const subjects: Subject[] = path === 'listing' ? ['panel'] : ['panel', pathSubject(path)];
   if (path === 'websocket') subjects.push('consoles');
-  if (path === 'websocket' && node !== undefined && isRenewal !== true) subjects.push(nodeSockets(node));
-  if (path === 'resources' && node !== undefined) subjects.push(nodePolls(node));
+  if (path === 'websocket' && node !== undefined && isRenewal !== true) subjects.push(socketsSubject(node));
+  if (path === 'resources' && node !== undefined) subjects.push(pollsSubject(node));
   const own = tries === undefined ? -1 : subjects.indexOf(tries);
   return own < 0 ? subjects : subjects.slice(0, own);
 }

@@ -1,5 +1,5 @@
 /** The last outcome of each of a panel's servers, on each of its channels. */
-import { NEVER } from '../../domain/time.ts';
+import { NEVER } from '../../domain/clock.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../subjects.ts';
 import { type Candidate, Candidates } from './candidates.ts';
 import type { AskedServer, AskedServers, Outcome } from './outcome.ts';

@@ -1,9 +1,9 @@
 /** The ledger of outages, which decides only subjects with changed evidence. */
-import { NEVER } from '../../domain/time.ts';
+import { NEVER } from '../../domain/clock.ts';
 import { Heap } from '../heap.ts';
 import { PATHS, type Path, pathSubject, type Subject, subjectNode } from '../subjects.ts';
 import { type Outage, suspected, trialGapMs } from './outage.ts';
-import { findSuspicion, type Known } from './suspicion.ts';
+import { findSuspicion, type KnownFacts } from './suspicion.ts';
 import { Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';
 
@@ -11,13 +11,13 @@ import type { Tally } from './tally.ts';
 const SUCCESS_LASTS_MS = 120_000;
 
 /** The beginning or the end of an outage. */
-export interface Decision {
+export interface OutageChange {
   readonly subject: Subject;
   readonly before: Outage | undefined;
 }
 
 /** An ended outage of the panel, a path or the consoles. */
-interface Ended {
+interface EndedOutage {
   /** The instant until which the outage explains failures, which then don't count. */
   readonly explainsUntil: number;
   readonly nextTrialAt: number;
@@ -44,14 +44,14 @@ export class Ledger {
    * becomes too old.
    */
   readonly #contradicted = new Heap<Tally>();
-  readonly #ended = new Map<Subject, Ended>();
+  readonly #ended = new Map<Subject, EndedOutage>();
   /**
    * Failures on a path before this instant don't count, because a larger outage that has ended
    * explains them.
    */
   readonly #explainedUntil = new Map<Path, number>();
 
-  get #known(): Known {
+  get #known(): KnownFacts {
     return {
       find: this.tallies.find,
       isBlamed: (subject) => this.isBlamed(subject),
@@ -108,7 +108,7 @@ export class Ledger {
    * Decides the subjects with changed evidence. Returns the changed outages, with their previous
    * state.
    */
-  judge(now: number): readonly Decision[] {
+  judge(now: number): readonly OutageChange[] {
     const { touched } = this.tallies;
     this.tallies.dropProven(this.#provenAt);
     for (let next = this.#contradicted.first; next !== undefined; next = this.#contradicted.first) {
@@ -116,10 +116,10 @@ export class Ledger {
       this.#contradicted.delete(next);
       this.tallies.changed(next);
     }
-    const decisions: Decision[] = [];
+    const changes: OutageChange[] = [];
     for (const tally of touched) {
       const { subject, outage: before } = tally;
-      if (before !== undefined && this.#ends(tally, before, now)) decisions.push({ subject, before });
+      if (before !== undefined && this.#ends(tally, before, now)) changes.push({ subject, before });
     }
     // Ends outages first, because an outage that is over may have prevented another suspicion, or
     // may explain a failure.
@@ -127,10 +127,10 @@ export class Ledger {
     for (const tally of touched) {
       // Marked as decided first, because an outage that begins may touch the tally again.
       this.tallies.decided(tally);
-      if (this.#begins(tally, now)) decisions.push({ subject: tally.subject, before: undefined });
+      if (this.#begins(tally, now)) changes.push({ subject: tally.subject, before: undefined });
     }
     touched.length = 0;
-    return decisions;
+    return changes;
   }
 
   #ends(tally: Tally, outage: Outage, now: number): boolean {
@@ -146,7 +146,7 @@ export class Ledger {
     return true;
   }
 
-  #makeEnd(subject: Subject, { problem, suspectedAt, blamedAt, trial }: Outage, now: number): Ended {
+  #makeEnd(subject: Subject, { problem, suspectedAt, blamedAt, trial }: Outage, now: number): EndedOutage {
     // A panel that worked before and was only suspected has worked all the time, so it explains no
     // failures.
     const hasWorkedBefore = this.#knownSince < suspectedAt;

@@ -1,7 +1,7 @@
 /** Detects when a panel starts to reject a working fleet, so that its server list is checked. */
 
+import { NEVER } from '../../domain/clock.ts';
 import type { CauseCode } from '../../domain/problems.ts';
-import { NEVER } from '../../domain/time.ts';
 
 /** Causes for a deleted server, or one to which access was revoked. */
 const REFUSED: ReadonlySet<CauseCode | undefined> = new Set([

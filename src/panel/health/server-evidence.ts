@@ -1,8 +1,8 @@
 /** The evidence of a server's last outcome on one channel, about path, node, consoles and panel. */
 
-import { isBlockedAlone, NOTHING, type Signs } from '../../diagnosis/signs.ts';
-import { NEVER } from '../../domain/time.ts';
-import { nodePolls, nodeSockets, type Path, pathSubject, type Subject } from '../subjects.ts';
+import { isBlockedAlone, NO_SIGNS, type Signs } from '../../diagnosis/signs.ts';
+import { NEVER } from '../../domain/clock.ts';
+import { type Path, pathSubject, pollsSubject, type Subject, socketsSubject } from '../subjects.ts';
 import { type Evidence, type Key, makeEvidence, type NextEvidence, REFUSALS } from './evidence-group.ts';
 import type { Outcome } from './outcome.ts';
 import { STREAMS, type Tallies } from './tallies.ts';
@@ -18,7 +18,7 @@ export interface Facts {
 }
 
 /** Stands for the lack of an outcome. */
-const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NOTHING };
+const NO_OUTCOME: Outcome = { startedAt: NEVER, at: NEVER, problem: undefined, signs: NO_SIGNS };
 
 /** The evidence of one server on one channel. Each change replaces the earlier evidence. */
 export class ServerEvidence {
@@ -47,7 +47,7 @@ export class ServerEvidence {
       last?.problem !== undefined && last.signs.path === 'works' && last.signs.node === undefined;
     const key = isRefusal ? REFUSALS : node;
     this.#ofPath = this.#put(this.#ofPath, proof(ofPath, last, 'path', key, this.#ofPath));
-    this.#countNode(path === 'resources' ? node : undefined, nodePolls, last);
+    this.#countNode(path === 'resources' ? node : undefined, pollsSubject, last);
     if (path === 'websocket') {
       const consoles = tallies.of('consoles');
       const cause = last?.problem?.cause;
@@ -73,7 +73,7 @@ export class ServerEvidence {
    * Counts the last attempt to stream. `granted` is given if it shows that the console was granted.
    */
   socket(node: string | undefined, last: Outcome | undefined, granted: Outcome | undefined): void {
-    this.#countNode(node, nodeSockets, last);
+    this.#countNode(node, socketsSubject, last);
     if (granted === undefined && this.#ofConsoles === undefined) return;
     const group = this.#facts.tallies.of('consoles').group(STREAMS);
     this.#ofConsoles = this.#put(

@@ -1,7 +1,7 @@
 /** The servers that were chosen to try their nodes' sockets, until they have. */
 import { untilAborted } from '../../domain/waits.ts';
 import type { Subject } from '../subjects.ts';
-import type { Trying } from './trial-call.ts';
+import type { RunningTrial } from './trial-call.ts';
 
 /** The trial of a server that was chosen to try its node's sockets. */
 export interface SocketTrial {
@@ -27,7 +27,7 @@ export class SocketTrials {
    * Lets the server's session try to connect. `end` rejects if the signal aborts before it has. An
    * earlier trial of the server ends, because the server has moved to another node.
    */
-  begin(server: string, { subject, isFresh }: SocketTrial, signal: AbortSignal): Trying {
+  begin(server: string, { subject, isFresh }: SocketTrial, signal: AbortSignal): RunningTrial {
     let ended: () => void = () => undefined;
     const tried = new Promise<void>((resolve) => {
       ended = resolve;

@@ -1,15 +1,18 @@
-/** Decides from the tallies which failures make a subject suspected; pure. */
+/**
+ * Decides from the tallies which failures make a subject suspected; pure. `outage.ts` decides when
+ * a suspected one is blamed.
+ */
 
+import { NEVER } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problems.ts';
-import { NEVER } from '../../domain/time.ts';
 import {
   type Channel,
-  nodePolls,
-  nodeSockets,
   PATHS,
   type Path,
   pathSubject,
+  pollsSubject,
   type Subject,
+  socketsSubject,
 } from '../subjects.ts';
 import type { Group } from './evidence-group.ts';
 import type { Tally } from './tally.ts';
@@ -18,7 +21,7 @@ import type { Tally } from './tally.ts';
 const SERVERS_NEEDED = 3;
 
 /** Facts about other subjects for the decision. */
-export interface Known {
+export interface KnownFacts {
   readonly find: (subject: Subject) => Tally | undefined;
   readonly isBlamed: (subject: Subject) => boolean;
   /** When the panel last worked and accepted the key. */
@@ -42,7 +45,7 @@ export interface Known {
  *   server of another node must have worked there after the last failure; a rejection of a single
  *   server doesn't show that. During an outage of the node's other subject, one failure is enough.
  */
-export function findSuspicion(tally: Tally, known: Known): Problem | 'unproven' | undefined {
+export function findSuspicion(tally: Tally, known: KnownFacts): Problem | 'unproven' | undefined {
   if (tally.subject === 'panel') return tally.newestProblem();
   if (tally.subject === 'consoles') return ofConsoles(tally, known);
   return tally.node === undefined ? ofPath(tally, known) : ofNode(tally, tally.node, known);
@@ -53,10 +56,14 @@ export function pathBehind(channel: Channel): Path {
   return channel === 'sockets' ? 'websocket' : channel;
 }
 
-function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem | 'unproven' | undefined {
+function ofNode(
+  tally: Tally,
+  node: string,
+  { find, isBlamed }: KnownFacts,
+): Problem | 'unproven' | undefined {
   const isSockets = tally.channel === 'sockets';
   // If the node's other subject has an outage, the next failure has the same reason.
-  if (isBlamed(isSockets ? nodePolls(node) : nodeSockets(node))) return tally.newestProblem();
+  if (isBlamed(isSockets ? pollsSubject(node) : socketsSubject(node))) return tally.newestProblem();
   const needed = Math.min(SERVERS_NEEDED, tally.counted);
   if (tally.failedIn('fails') >= needed && tally.failedIn('fails') > 0)
     return tally.newestProblemIn(tally.group('fails'));
@@ -66,7 +73,7 @@ function ofNode(tally: Tally, node: string, { find, isBlamed }: Known): Problem 
   return worksAt > tally.failedAt ? tally.newestProblem() : 'unproven';
 }
 
-function ofPath(tally: Tally, known: Known): Problem | undefined {
+function ofPath(tally: Tally, known: KnownFacts): Problem | undefined {
   const { failingGroups, failed, counted, channel } = tally;
   if (failed < Math.min(SERVERS_NEEDED, counted)) return undefined;
   const isOfNodes = failingGroups >= 2 || tally.isFailing(undefined);
@@ -75,7 +82,7 @@ function ofPath(tally: Tally, known: Known): Problem | undefined {
   return worksSince(known, tally.failsSince, channel) ? tally.newestProblem() : undefined;
 }
 
-function ofConsoles(tally: Tally, { provenAt }: Known): Problem | undefined {
+function ofConsoles(tally: Tally, { provenAt }: KnownFacts): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, tally.counted));
   // Of several causes that are frequent enough, the one that began first.
   let first: Group | undefined;
@@ -91,6 +98,6 @@ function ofConsoles(tally: Tally, { provenAt }: Known): Problem | undefined {
 }
 
 /** Has another path worked since the first failed call started? */
-function worksSince({ find }: Known, since: number, but: Channel): boolean {
+function worksSince({ find }: KnownFacts, since: number, but: Channel): boolean {
   return PATHS.some((path) => path !== but && (find(pathSubject(path))?.worksAt ?? NEVER) > since);
 }

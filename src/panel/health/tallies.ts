@@ -1,11 +1,11 @@
 /** The tallies of all subjects of a panel, and which of them are due for a decision. */
 import {
-  nodePolls,
-  nodeSockets,
   PATHS,
   type Path,
   pathSubject,
+  pollsSubject,
   type Subject,
+  socketsSubject,
   subjectNode,
 } from '../subjects.ts';
 import type { Evidence, Key, NextEvidence } from './evidence-group.ts';
@@ -100,7 +100,7 @@ export class Tallies {
   blameChanged(subject: Subject): void {
     const node = subjectNode(subject);
     if (node === undefined) return;
-    const other = subject.startsWith('sockets ') ? nodePolls(node) : nodeSockets(node);
+    const other = subject.startsWith('sockets ') ? pollsSubject(node) : socketsSubject(node);
     this.touch(other);
     if (this.#isBlamed(subject) || this.#isBlamed(other)) this.#explained.add(node);
     else this.#explained.delete(node);

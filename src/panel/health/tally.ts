@@ -1,8 +1,8 @@
 /** The evidence of all servers' last outcomes about one subject, updated with each outcome. */
 
+import { NEVER } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problems.ts';
-import { NEVER } from '../../domain/time.ts';
-import { Heap, type Placed, Seat } from '../heap.ts';
+import { Heap, type HeapItem, HeapSlot } from '../heap.ts';
 import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
 import {
   type Evidence,
@@ -16,12 +16,12 @@ import type { Outage } from './outage.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Stands for a heap that was never used. */
-const NO_GROUPS = new Heap<Seat<Group>>();
+const NO_GROUPS = new Heap<HeapSlot<Group>>();
 
 const nothingIsExplained = () => false;
 
 /** All evidence about one subject, by group. */
-export class Tally extends NewestFailure implements Placed {
+export class Tally extends NewestFailure implements HeapItem {
   readonly subject: Subject;
   readonly channel: Channel;
   readonly node: string | undefined;
@@ -155,10 +155,10 @@ export class Tally extends NewestFailure implements Placed {
   /** Handles a group whose last success has changed, or is gone. */
   #worked(group: Group): void {
     const { worksAt } = group;
-    const seat = (group.working ??= new Seat(group));
+    const slot = (group.working ??= new HeapSlot(group));
     if (this.#working === NO_GROUPS) this.#working = new Heap();
-    if (worksAt === NEVER) this.#working.delete(seat);
-    else this.#working.put(seat, -worksAt);
+    if (worksAt === NEVER) this.#working.delete(slot);
+    else this.#working.put(slot, -worksAt);
   }
 
   #fails(evidence: Evidence): void {

@@ -15,10 +15,10 @@ export interface TrialCall {
  * A running trial: the server, and an `end` that resolves once it has tried, with the error of its
  * call if that failed.
  */
-export interface Trying {
+export interface RunningTrial {
   readonly server: string;
   readonly end: Promise<unknown>;
 }
 
 /** Makes the call for the first server that may be asked now; undefined if there is none. */
-export type Enqueue = (call: TrialCall, signal: AbortSignal) => Trying | undefined;
+export type Enqueue = (call: TrialCall, signal: AbortSignal) => RunningTrial | undefined;

@@ -1,14 +1,14 @@
 /** Runs the trials of subjects with an outage when they are due. */
+import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problems.ts';
-import type { Cancel, Clock } from '../../domain/time.ts';
-import { Ranking } from '../ranking.ts';
+import { PriorityQueue } from '../priority-queue.ts';
 import { NO_SERVER, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
-import { round } from './canaries.ts';
+import { askCanaries } from './canaries.ts';
 import type { LastOutcomes } from './last-outcomes.ts';
 import type { Ledger } from './ledger.ts';
 import { blamedIfTrialFailed, type Outage, type Trial, trialProblem, withTrial } from './outage.ts';
 import { SocketTrials } from './socket-trials.ts';
-import type { Enqueue, Trying } from './trial-call.ts';
+import type { Enqueue, RunningTrial } from './trial-call.ts';
 
 export interface TrialsOptions {
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export class Trials {
   readonly #ledger: Ledger;
   readonly #outcomes: LastOutcomes;
   /** Subjects with an outage but no running trial, by when the next trial is due. */
-  readonly #due = new Ranking<Subject>();
+  readonly #due = new PriorityQueue<Subject>();
   /** Running trials. */
   readonly #scopes = new Map<Subject, AbortController>();
   /** The number of canary rounds since the panel's outage began. */
@@ -142,7 +142,7 @@ export class Trials {
     return last === undefined || last === before ? undefined : trialProblem(subject, last);
   }
 
-  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal): Trying | undefined {
+  #trySocket(subject: Subject, servers: Iterable<string>, signal: AbortSignal): RunningTrial | undefined {
     const [server] = servers;
     if (server === undefined) return undefined;
     const isFresh = this.#outage(subject)?.trial?.isFresh === true;
@@ -166,7 +166,7 @@ export class Trials {
     const isListingUsed = !isListMissing() || trials === 0;
     const earlierRounds = this.#rounds;
     this.#rounds += 1;
-    return round(
+    return askCanaries(
       {
         clock,
         enqueue,

@@ -4,7 +4,7 @@ import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 import { FIRST_CONNECT_MS, isOfLists, TOKEN_CALLS } from './start-rules.ts';
 
 /** A running call. */
-export interface Running extends Started {
+export interface RunningCall extends Started {
   readonly token: TokenCall | undefined;
 }
 
@@ -16,7 +16,7 @@ interface TokenCall {
 }
 
 export class CallHistory {
-  readonly running = new Set<Running>();
+  readonly running = new Set<RunningCall>();
   readonly trials = new SlidingWindow();
   readonly lists = new SlidingWindow();
   readonly others = new SlidingWindow();
@@ -38,13 +38,13 @@ export class CallHistory {
 
   hasStreamed = (node: string): boolean => this.#streamed.has(node);
 
-  started(call: Call, isTrial: boolean, now: number): Running {
+  started(call: Call, isTrial: boolean, now: number): RunningCall {
     if (isTrial) this.trials.add(now);
     if (isOfLists(call.path)) this.lists.add(now);
     if (!isConnect(call) && call.tries() === undefined) this.others.add(now);
     this.#connects(call, now);
     const token = isConnect(call) ? this.#tokenCalled(call.server, now) : undefined;
-    const running: Running = { call, startedAt: now, token };
+    const running: RunningCall = { call, startedAt: now, token };
     this.running.add(running);
     return running;
   }
@@ -52,7 +52,7 @@ export class CallHistory {
   /**
    * `isRejected` means that the panel rejected the API key, and therefore didn't count the call.
    */
-  ended(running: Running, isRejected: boolean, now: number): void {
+  ended(running: RunningCall, isRejected: boolean, now: number): void {
     this.running.delete(running);
     const { token } = running;
     if (token === undefined) return;

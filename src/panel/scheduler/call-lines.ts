@@ -2,13 +2,13 @@
  * Waiting calls, in lines of calls with the same rules, so that a change examines only the first
  * calls of few lines.
  */
-import { type Rank, Ranking } from '../ranking.ts';
+import { PriorityQueue, type Rank } from '../priority-queue.ts';
 import { type Call, isCanary, isConnect } from './call.ts';
 import { Gates, OPEN } from './gates.ts';
 import type { Gate, Start } from './start-rules.ts';
 
 /** A waiting call. */
-export interface Waiting<Job> {
+export interface WaitingCall<Job> {
   readonly call: Call;
   readonly id: string;
   readonly job: Job;
@@ -19,9 +19,9 @@ export interface Waiting<Job> {
 }
 
 /** A waiting call and its line. */
-interface PlacedCall<Job> extends Waiting<Job> {
+interface PlacedCall<Job> extends WaitingCall<Job> {
   /** Undefined while a rule about its own server holds it. */
-  line: Line<Job> | undefined;
+  line: CallLine<Job> | undefined;
 }
 
 /**
@@ -31,11 +31,11 @@ interface PlacedCall<Job> extends Waiting<Job> {
 const LOOKS = 256;
 
 /** A line: calls of one path, node and kind, by deadline. */
-interface Line<Job> {
+interface CallLine<Job> {
   readonly key: string;
   readonly node: string | undefined;
   readonly isOfConnects: boolean;
-  readonly calls: Ranking<PlacedCall<Job>>;
+  readonly calls: PriorityQueue<PlacedCall<Job>>;
   /**
    * The name of its gate. `open` means that no rule is known to hold it, `node` that only rules
    * about its node do.
@@ -51,14 +51,14 @@ interface Line<Job> {
  */
 export class CallLines<Job> {
   readonly #waiting = new Map<string, PlacedCall<Job>>();
-  readonly #lines = new Map<string, Line<Job>>();
-  readonly #byNode = new Map<string, Set<Line<Job>>>();
+  readonly #lines = new Map<string, CallLine<Job>>();
+  readonly #byNode = new Map<string, Set<CallLine<Job>>>();
   /** The waiting calls by server. Each has few, and a set for each would cost memory. */
   readonly #byServer = new Map<string, readonly PlacedCall<Job>[]>();
-  readonly #gates = new Gates<Line<Job>>();
-  readonly #heldAtNode = new Ranking<Line<Job>>();
+  readonly #gates = new Gates<CallLine<Job>>();
+  readonly #heldAtNode = new PriorityQueue<CallLine<Job>>();
   /** Calls that a rule about their own server holds, by the time at which they may start. */
-  readonly #asleep = new Ranking<PlacedCall<Job>>();
+  readonly #asleep = new PriorityQueue<PlacedCall<Job>>();
   readonly #isRetry: (call: Call) => boolean;
   #order = 0;
   /** The current time if some lines still have to be examined, otherwise infinite. */
@@ -145,7 +145,7 @@ export class CallLines<Job> {
     now: number,
     mayStart: (call: Call) => boolean,
     decideStart: (call: Call) => Start,
-  ): Waiting<Job> | undefined {
+  ): WaitingCall<Job> | undefined {
     this.#passTime(now);
     this.#goesOnAt = Number.POSITIVE_INFINITY;
     let looks = 0;
@@ -185,7 +185,7 @@ export class CallLines<Job> {
     for (const waiting of this.#asleep.takeUpTo(now)) this.#join(waiting);
   }
 
-  #hold(waiting: PlacedCall<Job>, line: Line<Job>, { at, gate }: Start): void {
+  #hold(waiting: PlacedCall<Job>, line: CallLine<Job>, { at, gate }: Start): void {
     if (gate === 'server') {
       this.#leave(waiting);
       if (Number.isFinite(at)) this.#asleep.put(waiting, at);
@@ -230,13 +230,13 @@ export class CallLines<Job> {
     else this.#end(line);
   }
 
-  #findLine(call: Call): Line<Job> {
+  #findLine(call: Call): CallLine<Job> {
     const node = nodeOfLine(call);
     const isRetry = this.#isRetry(call);
     const key = lineKey(call, node, isRetry);
     let line = this.#lines.get(key);
     if (line !== undefined) return line;
-    const calls = new Ranking<PlacedCall<Job>>();
+    const calls = new PriorityQueue<PlacedCall<Job>>();
     const isOfConnects = isConnect(call) && !isRetry && call.tries() === undefined;
     line = { key, node, isOfConnects, calls, place: OPEN, heldUntil: 0 };
     this.#lines.set(key, line);
@@ -245,7 +245,7 @@ export class CallLines<Job> {
     return line;
   }
 
-  #end(line: Line<Job>): void {
+  #end(line: CallLine<Job>): void {
     this.#takeFrom(line);
     this.#lines.delete(line.key);
     const ofNode = this.#byNode.get(line.node ?? '');
@@ -254,11 +254,11 @@ export class CallLines<Job> {
   }
 
   /** Updates a line whose first call has changed. */
-  #firstChanged(line: Line<Job>): void {
+  #firstChanged(line: CallLine<Job>): void {
     if (line.place !== 'node') this.#gates.put(line, line.place);
   }
 
-  #moveTo(line: Line<Job>, place: string): void {
+  #moveTo(line: CallLine<Job>, place: string): void {
     if (line.place !== place) {
       this.#count(line, -line.calls.size);
       this.#takeFrom(line);
@@ -271,13 +271,13 @@ export class CallLines<Job> {
     else this.#heldAtNode.delete(line);
   }
 
-  #takeFrom(line: Line<Job>): void {
+  #takeFrom(line: CallLine<Job>): void {
     this.#heldAtNode.delete(line);
     this.#gates.delete(line, line.place);
   }
 
   /** Counts calls that joined the line, or that left it if negative. */
-  #count({ place, isOfConnects }: Line<Job>, calls: number): void {
+  #count({ place, isOfConnects }: CallLine<Job>, calls: number): void {
     this.#gates.count(place, calls, isOfConnects ? calls : 0);
   }
 }
@@ -301,6 +301,6 @@ function judgeUrgency(call: Call): number {
 }
 
 /** The most urgent first, then by deadline, then by waiting time. */
-function makeRank({ urgency, call, order }: Waiting<unknown>): Rank {
+function makeRank({ urgency, call, order }: WaitingCall<unknown>): Rank {
   return [urgency, call.deadline, order];
 }

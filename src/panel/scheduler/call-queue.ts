@@ -1,8 +1,8 @@
 /** The waiting calls in the form of p-queue's queue, whose size is 1 while a call may start. */
 import type { Queue, QueueAddOptions } from 'p-queue';
-import type { Cancel, Clock } from '../../domain/time.ts';
+import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { Call } from './call.ts';
-import type { CallLines, Waiting } from './call-lines.ts';
+import type { CallLines, WaitingCall } from './call-lines.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type Backlog, Shortage } from './shortage.ts';
 import { startAt, type Traffic } from './start-rules.ts';
@@ -27,7 +27,7 @@ export interface CallQueueOptions {
 export class CallQueue {
   readonly #options: CallQueueOptions;
   /** Undefined if it isn't decided yet. */
-  #next: Waiting<Job> | 'none' | undefined;
+  #next: WaitingCall<Job> | 'none' | undefined;
   #cancelTimer: Cancel = () => undefined;
   readonly #shortage: Shortage;
 
@@ -62,12 +62,12 @@ export class CallQueue {
   }
 
   /** The call that may start now. If there is none, a timer checks again when one may. */
-  #first(): Waiting<Job> | undefined {
+  #first(): WaitingCall<Job> | undefined {
     this.#next ??= this.#decide() ?? 'none';
     return this.#next === 'none' ? undefined : this.#next;
   }
 
-  #decide(): Waiting<Job> | undefined {
+  #decide(): WaitingCall<Job> | undefined {
     const { clock, lines, limit, hasPlace } = this.#options;
     const now = clock.now();
     const { opensAt } = limit();

@@ -1,5 +1,5 @@
 /** The gates for lines of waiting calls. Each is closed while its rule holds them. */
-import { type Rank, Ranking } from '../ranking.ts';
+import { PriorityQueue, type Rank } from '../priority-queue.ts';
 
 /** The gate of lines that no rule is known to hold. */
 export const OPEN = 'open';
@@ -18,7 +18,7 @@ interface RankedLine {
 /** The lines that the same rule holds. */
 interface NamedGate<Line> {
   readonly name: string;
-  readonly lines: Ranking<Line>;
+  readonly lines: PriorityQueue<Line>;
   /** The number of calls in its lines, and of connects among them. */
   calls: number;
   connects: number;
@@ -29,12 +29,12 @@ interface NamedGate<Line> {
 export class Gates<Line extends RankedLine> {
   readonly #gates = new Map<string, NamedGate<Line>>();
   /** Open gates, by their first line. */
-  readonly #open = new Ranking<NamedGate<Line>>();
+  readonly #open = new PriorityQueue<NamedGate<Line>>();
   /**
    * Closed gates, by the instants at which they open. A gate that only a change opens isn't
    * included.
    */
-  readonly #closed = new Ranking<NamedGate<Line>>();
+  readonly #closed = new PriorityQueue<NamedGate<Line>>();
   /** The number of calls that only the rate limit holds. */
   backlog = 0;
   /** The number of connects in the backlog. */
@@ -54,7 +54,7 @@ export class Gates<Line extends RankedLine> {
   put(line: Line, name: string): void {
     let gate = this.#gates.get(name);
     if (gate === undefined) {
-      gate = { name, lines: new Ranking<Line>(), calls: 0, connects: 0, isOpen: true };
+      gate = { name, lines: new PriorityQueue<Line>(), calls: 0, connects: 0, isOpen: true };
       this.#gates.set(name, gate);
     }
     gate.lines.put(line, ...(line.calls.firstRank ?? []));

@@ -1,8 +1,8 @@
 /**
  * The rate limit of one account: a sliding window of 60 s, pauses, and the use by other clients.
  */
-import { AT_ONCE, type Clock, NEVER } from '../../domain/time.ts';
-import type { Quiet, RateForm } from '../dialect.ts';
+import { AT_ONCE, type Clock, NEVER } from '../../domain/clock.ts';
+import type { QuietPeriod, RateForm } from '../dialect.ts';
 import { PATHS, type Path } from '../subjects.ts';
 import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 
@@ -88,7 +88,7 @@ export class RateLimit {
   /** The starts within the panel's own window, if that is shorter than a minute. */
   #burst: { readonly window: SlidingWindow; readonly part: number } | undefined;
   #defaultPerMinute: number | undefined;
-  #quiet: Quiet | undefined;
+  #quiet: QuietPeriod | undefined;
   /** The first call of the panel's current window. */
   #windowFrom = NEVER;
   readonly #pauses = new Map<PauseScope, Pause>();

@@ -3,7 +3,7 @@
  * first.
  */
 import PQueue, { type Queue } from 'p-queue';
-import type { Clock } from '../../domain/time.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { NO_SERVER, type Subject } from '../subjects.ts';
 import { AskedCall, type PendingCall } from './asked-call.ts';
 import { type Call, isCanary } from './call.ts';

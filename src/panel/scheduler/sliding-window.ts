@@ -1,6 +1,6 @@
 /** Counts calls of one kind in a sliding window, by default of a minute. */
 
-import { AT_ONCE } from '../../domain/time.ts';
+import { AT_ONCE } from '../../domain/clock.ts';
 
 /** The default window, because panels count calls in minutes. */
 export const WINDOW_MS = 60_000;

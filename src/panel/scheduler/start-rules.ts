@@ -1,5 +1,5 @@
 /** The rules for when a call may start, each a pure function of waiting, running and past calls. */
-import { AT_ONCE, NEVER } from '../../domain/time.ts';
+import { AT_ONCE, NEVER } from '../../domain/clock.ts';
 import type { Path, Subject } from '../subjects.ts';
 import { subjectNode } from '../subjects.ts';
 import { type Call, isCanary, isConnect, type Started } from './call.ts';

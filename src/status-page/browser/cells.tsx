@@ -2,7 +2,7 @@
 import type { ComponentChild, JSX } from 'preact';
 import { isOff } from '../../domain/power-states.ts';
 import { DASH, rate, span } from '../data/amounts.ts';
-import { attentionGroup } from '../data/attention-table.ts';
+import { attentionGroup } from '../data/attention-codes.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { conditionTitle, STOP_TITLES, sentence, stateTitle } from '../data/titles.ts';
 import type { LiveFleet } from './live-fleet.ts';
@@ -11,7 +11,7 @@ import { ago, time } from './times.tsx';
 import { isUnread, judgeServer } from './traits.ts';
 import { withCode } from './with-code.tsx';
 
-export function who(server: LiveServer, fleet: LiveFleet): JSX.Element {
+export function serverCell(server: LiveServer, fleet: LiveFleet): JSX.Element {
   const place = describePlace(fleet, server);
   const players = playerText(server);
   return (
@@ -36,7 +36,7 @@ export function describePlace(
   return names.filter((name) => name !== undefined && name !== '').join(' · ');
 }
 
-export function state(server: LiveServer, fleet: LiveFleet): JSX.Element {
+export function stateCell(server: LiveServer, fleet: LiveFleet): JSX.Element {
   const group = server.attention && attentionGroup(server.attention);
   const isDown = group === 'down' || group === 'no_data';
   return (
@@ -62,7 +62,7 @@ function monitoringText(fleet: LiveFleet, server: LiveServer): string {
 }
 
 /** A server's problem and when it began, with what to do below it. */
-export function problem(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
+export function problemCell(server: LiveServer, { time: now }: LiveFleet): JSX.Element | null {
   const { complaint, last_crash: crash } = server;
   if (complaint === undefined || judgeServer(server) === undefined) return null;
   const { severity, title, action, since } = complaint;
@@ -90,7 +90,7 @@ export function problem(server: LiveServer, { time: now }: LiveFleet): JSX.Eleme
   );
 }
 
-export function network(server: LiveServer): ComponentChild {
+export function networkCell(server: LiveServer): ComponentChild {
   const { network_receive_bytes_per_second: received, network_transmit_bytes_per_second: sent } = server;
   if (received === undefined || isOff(server.state)) return DASH;
   return (

@@ -1,13 +1,13 @@
 // The columns of the table.
 import type { ComponentChild } from 'preact';
-import { count } from '../data/amounts.ts';
+import { countText } from '../data/amounts.ts';
 import type { LiveServer } from '../data/live-fields.ts';
-import { network, problem, state, who } from './cells.tsx';
+import { networkCell, problemCell, serverCell, stateCell } from './cells.tsx';
 import type { LiveFleet } from './live-fleet.ts';
 import { playerText } from './players.ts';
 import { meter, RESOURCES } from './resources.tsx';
 import { SORTS, type SortKey } from './sorting.ts';
-import { strip } from './strip.tsx';
+import { stripCell } from './strip-cell.tsx';
 import { GROUPED_FROM } from './table-lines.ts';
 
 /**
@@ -29,12 +29,12 @@ function valueColumn(sort: SortKey, cell: Column['cell']): Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { name: 'who', title: 'Server', sort: 'name', cell: who },
-  { name: 'state', title: 'State', sort: 'state', cell: state },
-  { name: 'strip', title: 'Last two hours', cell: (server) => strip(server.strip) },
-  { name: 'problem', title: 'Problem', cell: problem },
+  { name: 'who', title: 'Server', sort: 'name', cell: serverCell },
+  { name: 'state', title: 'State', sort: 'state', cell: stateCell },
+  { name: 'strip', title: 'Last two hours', cell: (server) => stripCell(server.strip) },
+  { name: 'problem', title: 'Problem', cell: problemCell },
   ...RESOURCES.map((resource) => valueColumn(resource.name, (server) => meter(resource, server))),
-  valueColumn('network', network),
+  valueColumn('network', networkCell),
   valueColumn('players', playerText),
 ];
 
@@ -49,7 +49,7 @@ const [LEAST, MOST] = [10, 26];
  */
 export function chooseColumns({ servers }: LiveFleet) {
   const columns = COLUMNS.filter(({ isNeeded }) => isNeeded === undefined || servers.some(isNeeded));
-  const group = servers.length < GROUPED_FROM ? '' : `▸ ${count(servers.length)} servers`;
+  const group = servers.length < GROUPED_FROM ? '' : `▸ ${countText(servers.length)} servers`;
   let longest = Math.max(LEAST, group.length * NAME);
   for (const { server, egg = '' } of servers) {
     longest = Math.max(longest, server.length * NAME, egg.length * SMALL);

@@ -1,7 +1,7 @@
 // The cells of a table line with a group of servers.
 import type { ComponentChild } from 'preact';
-import { count } from '../data/amounts.ts';
-import { describePlace, problem, state } from './cells.tsx';
+import { countText } from '../data/amounts.ts';
+import { describePlace, problemCell, stateCell } from './cells.tsx';
 import type { LiveFleet } from './live-fleet.ts';
 import type { ServerGroup } from './table-lines.ts';
 
@@ -18,12 +18,12 @@ export function groupCells({ servers }: ServerGroup, fleet: LiveFleet): Record<s
   return {
     who: (
       <>
-        <bdi class="name">{count(servers.length)} servers</bdi>
+        <bdi class="name">{countText(servers.length)} servers</bdi>
         <span class="sub">{describePlace(fleet, { panel: same('panel'), node: same('node') })}</span>
       </>
     ),
-    state: same('state') && state(first, fleet),
+    state: same('state') && stateCell(first, fleet),
     strip: <span class="sub">{names.join(', ')}</span>,
-    problem: problem(first, fleet),
+    problem: problemCell(first, fleet),
   };
 }

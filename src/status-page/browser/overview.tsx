@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { SERVER_STATES } from '../../domain/power-states.ts';
 import { CONDITIONS } from '../../domain/snapshot.ts';
-import { count } from '../data/amounts.ts';
-import { ATTENTION_CODES, attentionTitle } from '../data/attention-table.ts';
+import { countText } from '../data/amounts.ts';
+import { ATTENTION_CODES, attentionTitle } from '../data/attention-codes.ts';
 import type { PanelStatus } from '../data/panel-status.ts';
-import { conditionTitle, stateTitle, things, unclearTitle } from '../data/titles.ts';
+import { conditionTitle, pluralize, stateTitle, unclearTitle } from '../data/titles.ts';
 import { banner } from './banner.tsx';
 import { bar } from './bar.tsx';
 import type { LiveFleet } from './live-fleet.ts';
@@ -31,7 +31,7 @@ function tiles(titles: readonly Titled[], { counts }: LiveFleet, { view, choose 
       data-show={trait}
       onClick={() => choose({ show: view.show === trait ? '' : trait })}
     >
-      <b>{count(counts.get(trait) ?? 0)}</b>
+      <b>{countText(counts.get(trait) ?? 0)}</b>
       <span>{counts.get(trait) === 1 ? title : plural}</span>
     </button>
   ));
@@ -67,13 +67,13 @@ export function fleetSummary(fleet: LiveFleet, choice: Choice): JSX.Element {
         aria-pressed={choice.view.show === ''}
         onClick={() => choice.choose({ show: '' })}
       >
-        <strong>{count(servers.length)}</strong>
-        <span>{things(servers.length, 'server')}</span>
+        <strong>{countText(servers.length)}</strong>
+        <span>{pluralize(servers.length, 'server')}</span>
       </button>
       {tiles(titles, fleet, choice)}
       {playing !== undefined && (
         <p class="playing">
-          <b>{count(playing)}</b> {things(playing, 'player')}
+          <b>{countText(playing)}</b> {pluralize(playing, 'player')}
         </p>
       )}
       {isWell(fleet) && <p class="well">No problems</p>}

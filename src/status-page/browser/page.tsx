@@ -14,7 +14,7 @@ import { order } from './shown-servers.ts';
 import { Stream } from './stream.ts';
 import { liveTitle, lostTitle } from './tab-title.ts';
 import { moveFocus, sortList, Table } from './table.tsx';
-import { groupLines, isGroup, type Line } from './table-lines.ts';
+import { groupLines, isGroup, type TableLine } from './table-lines.ts';
 import { minuteOfDay } from './times.tsx';
 import { readView, type View, writeView } from './view.ts';
 import { withCode } from './with-code.tsx';
@@ -224,17 +224,17 @@ export class Page {
   readonly #onSearch = (q: string): void => this.#choose({ q }, 'in place');
 
   /** Search, filter and sort disable grouping. */
-  #lines(): readonly Line[] {
+  #lines(): readonly TableLine[] {
     const { q, show, sort } = this.#view;
     return q + show + sort !== '' ? this.#order : groupLines(this.#order, this.#isOpen);
   }
 
-  readonly #isOpen = (line: Line): boolean => {
+  readonly #isOpen = (line: TableLine): boolean => {
     if (!isGroup(line)) return serverKey(line) === this.#view.open;
     return this.#opened.has(line.key) || line.servers.some(this.#isOpen);
   };
 
-  readonly #onToggle = (line: Line): void => {
+  readonly #onToggle = (line: TableLine): void => {
     const isOpen = this.#isOpen(line);
     if (!isGroup(line)) {
       this.#choose({ open: isOpen ? '' : serverKey(line) });

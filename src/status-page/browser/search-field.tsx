@@ -1,6 +1,6 @@
 // The search field for servers.
 import type { JSX } from 'preact';
-import { count } from '../data/amounts.ts';
+import { countText } from '../data/amounts.ts';
 import { moveFocus } from './table.tsx';
 
 interface SearchField {
@@ -16,7 +16,7 @@ export function searchField({ text, shown, all, onSearch }: SearchField): JSX.El
   return (
     <>
       <p class="count" role="status">
-        {shown === all ? '' : `${count(shown)} of ${count(all)}`}
+        {shown === all ? '' : `${countText(shown)} of ${countText(all)}`}
       </p>
       <input
         type="search"

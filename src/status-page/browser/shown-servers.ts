@@ -1,5 +1,5 @@
 // The servers that a view shows, in order.
-import { ATTENTION_CODES } from '../data/attention-table.ts';
+import { ATTENTION_CODES } from '../data/attention-codes.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import type { LiveFleet } from './live-fleet.ts';
 import { matches } from './search.ts';

@@ -1,5 +1,5 @@
 // The title of the browser's tab.
-import { count } from '../data/amounts.ts';
+import { countText } from '../data/amounts.ts';
 import { unclearTitle } from '../data/titles.ts';
 import type { LiveFleet } from './live-fleet.ts';
 
@@ -11,12 +11,12 @@ export function liveTitle({ servers, counts }: Pick<LiveFleet, 'servers' | 'coun
   const unclear = counts.get('verdict:unclear');
   const unread = counts.get('data:unread');
   const parts = [
-    `${count(counts.get('state:running') ?? 0)}/${count(servers.length)} running`,
-    ...(unread === undefined ? [] : [`${count(unread)} not read yet`]),
-    ...(unclear === undefined ? [] : [`${count(unclear)} ${unclearTitle(unclear)}`]),
+    `${countText(counts.get('state:running') ?? 0)}/${countText(servers.length)} running`,
+    ...(unread === undefined ? [] : [`${countText(unread)} not read yet`]),
+    ...(unclear === undefined ? [] : [`${countText(unclear)} ${unclearTitle(unclear)}`]),
   ];
   const title = `${parts.join(', ')} · ${PAGE}`;
-  return problems === undefined ? title : `(${count(problems)}) ${title}`;
+  return problems === undefined ? title : `(${countText(problems)}) ${title}`;
 }
 
 /** The title while the connection is lost, without outdated numbers. */

@@ -13,9 +13,9 @@ export interface ServerGroup {
   readonly servers: readonly [LiveServer, ...LiveServer[]];
 }
 
-export type Line = LiveServer | ServerGroup;
+export type TableLine = LiveServer | ServerGroup;
 
-export function isGroup(line: Line): line is ServerGroup {
+export function isGroup(line: TableLine): line is ServerGroup {
   return 'servers' in line;
 }
 
@@ -26,7 +26,7 @@ export function isGroup(line: Line): line is ServerGroup {
 export function groupLines(
   servers: readonly LiveServer[],
   isOpen: (group: ServerGroup) => boolean,
-): readonly Line[] {
+): readonly TableLine[] {
   const groups = new Map<string, [LiveServer, ...LiveServer[]]>();
   for (const server of servers) {
     const isGrouped = hasProblem(server) || judgeServer(server) === 'unclear';
@@ -35,7 +35,7 @@ export function groupLines(
     if (same === undefined) groups.set(key, [server]);
     else same.push(server);
   }
-  return [...groups].flatMap(([key, same]): readonly Line[] => {
+  return [...groups].flatMap(([key, same]): readonly TableLine[] => {
     if (same.length < GROUPED_FROM) return same;
     const group = { key, servers: same };
     return [[group], isOpen(group) ? same : []].flat();

@@ -7,7 +7,7 @@ import type { LiveFleet } from './live-fleet.ts';
 import { hasUsage } from './resources.tsx';
 import { serverKey } from './server-key.ts';
 import { directions, parseSort, SORT_KEYS, SORTS } from './sorting.ts';
-import { isGroup, type Line } from './table-lines.ts';
+import { isGroup, type TableLine } from './table-lines.ts';
 import { alarmLevel } from './traits.ts';
 import type { Choice } from './view.ts';
 
@@ -46,11 +46,11 @@ export function sortList({ view: { sort }, choose }: Choice): JSX.Element {
 
 interface TableProps extends Choice {
   readonly fleet: LiveFleet;
-  readonly lines: readonly Line[];
+  readonly lines: readonly TableLine[];
   /** Whether the row of a server is open, or a group's servers are shown. */
-  readonly isOpen: (line: Line) => boolean;
+  readonly isOpen: (line: TableLine) => boolean;
   /** Called when the user opens or closes a line. */
-  readonly onToggle: (line: Line) => void;
+  readonly onToggle: (line: TableLine) => void;
 }
 
 /**
@@ -59,12 +59,12 @@ interface TableProps extends Choice {
  */
 export class Table extends Component<TableProps, { readonly active?: string }> {
   override render({ fleet, lines, isOpen, onToggle, ...choice }: TableProps): JSX.Element {
-    const activeLine = lines.find((line) => lineKey(line) === this.state.active) ?? lines[0];
+    const activeLine = lines.find((line) => rowKey(line) === this.state.active) ?? lines[0];
     const grouped = new Set(lines.flatMap((line) => (isGroup(line) ? line.servers : [])));
     const { columns, widths } = chooseColumns(fleet);
     const shape = columns.map(({ name }) => name).join(' ');
     const rows = lines.flatMap((line) => {
-      const key = lineKey(line);
+      const key = rowKey(line);
       const isExpanded = isOpen(line);
       const row = (
         <Row
@@ -150,13 +150,13 @@ export function moveFocus(key: string): boolean {
   return true;
 }
 
-function lineKey(line: Line): string {
+function rowKey(line: TableLine): string {
   return isGroup(line) ? line.key : serverKey(line);
 }
 
 interface RowProps {
   readonly fleet: LiveFleet;
-  readonly line: Line;
+  readonly line: TableLine;
   readonly columns: readonly Column[];
   readonly isExpanded: boolean;
   /** Whether it follows the line of its group, which contains the action. */

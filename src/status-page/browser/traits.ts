@@ -1,5 +1,5 @@
 // The traits of servers, which counts and filters share.
-import { attentionGroup, attentionSeverity } from '../data/attention-table.ts';
+import { attentionGroup, attentionSeverity } from '../data/attention-codes.ts';
 import type { LiveServer } from '../data/live-fields.ts';
 import { unclearTitle } from '../data/titles.ts';
 

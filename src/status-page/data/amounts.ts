@@ -1,4 +1,4 @@
-// The page's format of amounts: sizes, rates, cores and durations.
+// The page's format of amounts: sizes, rates, cores and durations. `shown-numbers.ts` rounds them.
 import { MIB } from '../../domain/units.ts';
 
 /** The placeholder for unknown values. */
@@ -53,6 +53,6 @@ export function span(seconds: number): string {
 }
 
 /** A number with thousands separators. */
-export function count(amount: number): string {
+export function countText(amount: number): string {
   return amount.toLocaleString('en');
 }

@@ -1,6 +1,6 @@
 // The sources of the page's and `/api/v1`'s data.
+import type { Clock } from '../../domain/clock.ts';
 import type { FleetReading } from '../../domain/reading.ts';
-import type { Clock } from '../../domain/time.ts';
 
 export interface BoardSource {
   readonly fleet: FleetReading;

@@ -1,6 +1,5 @@
 // The complaint about a server on the page and in `/api/v1`.
 
-import { withAdvice } from '../../diagnosis/advice.ts';
 import type { Severity } from '../../diagnosis/cause-table.ts';
 import { CAUSES, isFact } from '../../diagnosis/causes.ts';
 import { SERVER_PROBLEMS } from '../../diagnosis/server-problems.ts';
@@ -10,8 +9,9 @@ import { MAX_CHANGES_KEPT } from '../../domain/recent-history.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
 import { isCrash } from '../../domain/stops.ts';
 import { SATURATED_FROM } from '../../domain/thresholds.ts';
-import { countedProblem, diskShare, recentCrash, repeatedStops } from './attention.ts';
-import { type Attention, attentionGroup, attentionSeverity } from './attention-table.ts';
+import { withAdvice } from '../../text/sentences.ts';
+import { type Attention, attentionGroup, attentionSeverity } from './attention-codes.ts';
+import { countedProblem, diskShare, recentCrash, repeatedStops } from './counted-problem.ts';
 import { STOP_TITLES, sentence, stopTitle } from './titles.ts';
 
 /** A problem of a server, a node or a panel, described for a person. */

@@ -1,6 +1,5 @@
 // The JSON of `/api/v1/servers`.
 
-import { withAdvice } from '../../diagnosis/advice.ts';
 import { CAUSES } from '../../diagnosis/causes.ts';
 import { SERVER_STATES } from '../../domain/power-states.ts';
 import type { Problem } from '../../domain/problems.ts';
@@ -15,11 +14,12 @@ import {
   viewPanel,
 } from '../../metrics/families.ts';
 import { PANEL_GAUGES } from '../../metrics/self-families.ts';
-import { countedProblem } from './attention.ts';
-import { ATTENTION_CODES } from './attention-table.ts';
+import { withAdvice } from '../../text/sentences.ts';
+import { ATTENTION_CODES } from './attention-codes.ts';
 import { arrayText, inBlocks } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
 import { findComplaint, mainProblem, shownRemedy } from './complaint.ts';
+import { countedProblem } from './counted-problem.ts';
 import { readSharedFields } from './shared-fields.ts';
 
 /**

@@ -2,8 +2,8 @@
 import { CAUSES } from '../../diagnosis/causes.ts';
 import type { ServerReading } from '../../domain/reading.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
-import { recentCrash } from './attention.ts';
 import { mainProblem } from './complaint.ts';
+import { recentCrash } from './counted-problem.ts';
 import { SHARED_FIELDS } from './shared-fields.ts';
 import { SHOWN_NUMBERS, type ShownNumber } from './shown-numbers.ts';
 import { stripText } from './strip-text.ts';

@@ -1,12 +1,12 @@
 // The complaints about panels and nodes.
 import { CAUSES, isFact, shortTitle } from '../../diagnosis/causes.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { CauseCode } from '../../domain/problems.ts';
 import type { PanelReading, ProblemReading, ServerReading } from '../../domain/reading.ts';
-import type { Clock } from '../../domain/time.ts';
 import { viewPanel } from '../../metrics/families.ts';
 import { NAMES_SHOWN } from '../../text/sentences.ts';
 import type { Complaint } from './complaint.ts';
-import { things } from './titles.ts';
+import { pluralize } from './titles.ts';
 
 /** The complaint about one panel or node. Several with the same problem share one. */
 export interface SubjectComplaint {
@@ -83,7 +83,7 @@ function notStreaming(servers: readonly ServerReading[], panel: string): readonl
  * Merges complaints with the same title into one that lists all subjects. The most serious come
  * first.
  */
-export function together(all: readonly SubjectComplaint[]): readonly Complaint[] {
+export function mergeComplaints(all: readonly SubjectComplaint[]): readonly Complaint[] {
   const groups = new Map<string, [SubjectComplaint, ...SubjectComplaint[]]>();
   for (const one of all) {
     const key = [one.subject, one.complaint.severity, one.complaint.title].join('\n');
@@ -102,7 +102,7 @@ function asOne(group: readonly [SubjectComplaint, ...SubjectComplaint[]]): Compl
   const beginnings = group.flatMap(({ complaint: { since } }) => since ?? []);
   return {
     severity,
-    title: `${things(group.length, subject)} ${names}: ${title}`,
+    title: `${pluralize(group.length, subject)} ${names}: ${title}`,
     action,
     detail: group.length === 1 ? detail : '',
     since: beginnings.length === 0 ? undefined : Math.min(...beginnings),

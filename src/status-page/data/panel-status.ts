@@ -1,9 +1,9 @@
 // The panels at one instant, for the page.
 import type { BudgetReading, NeedsReading, PanelReading } from '../../domain/reading.ts';
-import { counted } from '../../text/sentences.ts';
+import { quantity } from '../../text/sentences.ts';
 import type { BoardSource } from './board-source.ts';
 import type { Complaint } from './complaint.ts';
-import { panelComplaints, together } from './panel-complaints.ts';
+import { mergeComplaints, panelComplaints } from './panel-complaints.ts';
 
 /** One panel on the page. */
 export interface PanelStatus {
@@ -39,13 +39,13 @@ export function panelsStatus({ fleet, clock, rateLimited, panelUrl }: BoardSourc
     return {
       name,
       url: panelUrl?.(name),
-      complaints: together(found[place] ?? []),
+      complaints: mergeComplaints(found[place] ?? []),
       budget: { limitPerMinute, usedLastMinute, queueLength, paused },
       rateLimited: rateLimited(name),
       needs: needsText(needs, limitPerMinute),
     };
   });
-  return { panels, complaints: together(found.flat()), emptyBecause: emptyBecause(readings) };
+  return { panels, complaints: mergeComplaints(found.flat()), emptyBecause: emptyBecause(readings) };
 }
 
 function emptyBecause(panels: readonly PanelReading[]): string {
@@ -65,8 +65,10 @@ function needsText(needs: NeedsReading, limitPerMinute: number): string {
   const { requiredSockets: sockets, allowedSockets, polls } = needs;
   const calls = Math.ceil(needs.requiredCallsPerMinute);
   const required = [
-    `${counted(calls, 'API call')} per minute${calls > limitPerMinute ? `, ${limitPerMinute} allowed` : ''}`,
-    ...(sockets > allowedSockets ? [`${counted(sockets, 'console socket')}, ${allowedSockets} allowed`] : []),
+    `${quantity(calls, 'API call')} per minute${calls > limitPerMinute ? `, ${limitPerMinute} allowed` : ''}`,
+    ...(sockets > allowedSockets
+      ? [`${quantity(sockets, 'console socket')}, ${allowedSockets} allowed`]
+      : []),
   ];
-  return `Streams ${counted(sockets, 'server')}, polls ${polls}. Needs ${required.join(' and ')}.`;
+  return `Streams ${quantity(sockets, 'server')}, polls ${polls}. Needs ${required.join(' and ')}.`;
 }

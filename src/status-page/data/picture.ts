@@ -1,8 +1,8 @@
 // The fleet at one instant, for the page.
 import type { ServerReading } from '../../domain/reading.ts';
-import { countedProblem } from './attention.ts';
 import { inBlocks } from './blocks.ts';
 import type { BoardSource } from './board-source.ts';
+import { countedProblem } from './counted-problem.ts';
 import { LIVE_FIELDS, type LiveField, type LiveServer } from './live-fields.ts';
 import { type PanelsStatus, panelsStatus } from './panel-status.ts';
 

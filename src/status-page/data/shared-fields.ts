@@ -2,8 +2,8 @@
 
 import { shortId } from '../../domain/server-ids.ts';
 import type { Snapshot } from '../../domain/snapshot.ts';
-import { countedProblem } from './attention.ts';
 import { findComplaint, mainProblem } from './complaint.ts';
+import { countedProblem } from './counted-problem.ts';
 
 /** The reader of each field. */
 export const SHARED_FIELDS = {

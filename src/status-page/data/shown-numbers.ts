@@ -1,5 +1,5 @@
-// The numbers of a server for the page, rounded as they are displayed.
-import type { FieldName } from '../../domain/fields.ts';
+// The numbers of a server for the page, rounded as they are displayed; `amounts.ts` writes them.
+import type { FieldName } from '../../domain/server-fields.ts';
 import { MIB } from '../../domain/units.ts';
 
 /** The rounding of each number. More digits would be sent but not displayed. */

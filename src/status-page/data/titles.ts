@@ -45,6 +45,6 @@ export function sentence(text: string): string {
 }
 
 /** `server` for one, otherwise `servers`. */
-export function things(amount: number | undefined, thing: string): string {
+export function pluralize(amount: number | undefined, thing: string): string {
   return amount === 1 ? thing : `${thing}s`;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
-import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/text/redaction.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { ExporterUnderTest } from '../../support/exporter.ts';
 import { ScrapeWatch } from '../../support/scrape-watch.ts';

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Clock } from '../../../src/domain/clock.ts';
 import { INTERNAL_ERRORS } from '../../../src/domain/internal-errors.ts';
-import type { Clock } from '../../../src/domain/time.ts';
 import { HttpServer } from '../../../src/http/http-server.ts';
 import type { ListenAddress } from '../../../src/http/listen-address.ts';
 import type { createRoutes, RouteDependencies } from '../../../src/http/routes.ts';

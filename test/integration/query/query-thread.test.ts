@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { BUILT } from '../../../src/build-info.ts';
+import { DIST_URL } from '../../../src/build-info.ts';
 import { QueryThread } from '../../../src/query/query-thread.ts';
 import { repeatedly } from '../../support/eventually.ts';
 import {
@@ -22,7 +22,7 @@ const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
  * head start of each way, which is a part of that, is as long as it is.
  */
 const PATIENT = `
-  import ${JSON.stringify(new URL('query-worker.js', BUILT).href)};
+  import ${JSON.stringify(new URL('query-worker.js', DIST_URL).href)};
   const later = globalThis.setTimeout;
   globalThis.setTimeout = (run, delayMs = 0, ...args) => later(run, delayMs < 4_500 ? delayMs : 20 * delayMs, ...args);`;
 
@@ -167,7 +167,7 @@ describe('the thread that queries games', () => {
 
   it("starts with the first query, and ends the queries if it can't start", async () => {
     const before = activeResources();
-    thread = new QueryThread(new URL('nowhere.js', BUILT));
+    thread = new QueryThread(new URL('nowhere.js', DIST_URL));
     expect(activeResources()).toEqual(before);
     await using server = await Answerer.udp(answer);
     await expect(ask(server)).rejects.toThrow('the thread for queries ended');

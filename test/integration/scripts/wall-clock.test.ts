@@ -31,7 +31,7 @@ const FORMS = [
 
 /** The machine's clocks, as the program has them. */
 const MACHINE_CLOCKS = [
-  "import { type Clock, SystemClock } from '../../src/domain/time.ts';",
+  "import { type Clock, SystemClock } from '../../src/domain/clock.ts';",
   "import { FastClock } from '../../src/simulator/fast-clock.ts';",
 ];
 
@@ -39,7 +39,7 @@ const CLOCKS = [
   'test/support/eventually.ts',
   'test/support/test-time.ts',
   'test/support/accelerated-node.ts',
-  'test/unit/domain/time.test.ts',
+  'test/unit/domain/clock.test.ts',
 ];
 
 /** Helpers for a real Prometheus or the built program, whose time is the machine's. */
@@ -53,7 +53,7 @@ const OF_OTHER_PROGRAMS = [
 
 it("the linter rejects the machine's clocks in tests, except where the built program or Prometheus needs them", async () => {
   const allowed = [...CLOCKS, ...OF_OTHER_PROGRAMS];
-  const forms = [...MACHINE_CLOCKS, "import { sleep } from '../../src/domain/time.ts';"];
+  const forms = [...MACHINE_CLOCKS, "import { sleep } from '../../src/domain/clock.ts';"];
   const files = new Map([...allowed, 'test/any/one.test.ts'].map((file) => [file, forms]));
   const found = await rejected(files, RULES);
   expect(found).toEqual(MACHINE_CLOCKS.map((_, index) => `test/any/one.test.ts:${index + 1}`));
@@ -63,7 +63,7 @@ it("the linter rejects the machine's clocks in tests, except where the built pro
 
 it('the linter rejects the time of the machine in tests, except in files of clocks', async () => {
   const files = new Map(
-    [...CLOCKS, 'src/domain/time.ts', 'test/any/one.test.ts'].map((file) => [file, FORMS]),
+    [...CLOCKS, 'src/domain/clock.ts', 'test/any/one.test.ts'].map((file) => [file, FORMS]),
   );
   const forbidden = FORMS.flatMap((form, index) =>
     form.includes("'vitest'") ? [] : [`test/any/one.test.ts:${index + 1}`],

@@ -5,7 +5,7 @@ import { openLog } from '../../../src/app/log.ts';
 import { checkCommand } from '../../../src/commands/check.ts';
 import { serveCommand } from '../../../src/commands/serve.ts';
 import { printable } from '../../../src/text/printable.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 
 const STANDARD_ERROR = 2;
 

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import type { Clock } from '../../../src/domain/time.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
 import { FrameReader, MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';
 import { UnfinishedBytes } from '../../../src/session/unfinished-bytes.ts';
 import { type Random, seededRandom } from '../../../src/simulator/random.ts';

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { nodeLookup, systemNames } from '../../../src/addresses/name-lookups.ts';
-import { guardedNames } from '../../../src/addresses/socket-address.ts';
+import { guardedNames } from '../../../src/addresses/socket-policy.ts';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import type { UpgradeRefusal } from '../../../src/panel/socket-codec.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from '../../../src/session/frame-reader.ts';

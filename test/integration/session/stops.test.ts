@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { STOP_REASONS } from '../../../src/domain/stops.ts';
-import { daemonLine } from '../../../src/simulator/daemon.ts';
+import { daemonLine } from '../../../src/simulator/crash-reactions.ts';
 import { configFor } from '../../support/exporter.ts';
 import { observed, simulated } from '../../support/stage.ts';
 

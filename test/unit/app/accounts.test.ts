@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Accounts } from '../../../src/app/accounts.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const entry = (apiKey: string, url = 'https://panel.example.com') => ({ url, apiKey: new Secret(apiKey) });

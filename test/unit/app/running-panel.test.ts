@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
 import { Accounts } from '../../../src/app/accounts.ts';
 import { RunningPanel } from '../../../src/app/running-panel.ts';
-import { WHOLE } from '../../../src/app/shard.ts';
+import { SINGLE_SHARD } from '../../../src/app/shard.ts';
 import { SocketLimit } from '../../../src/app/socket-limit.ts';
 import type { PanelConfig } from '../../../src/config/config.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
@@ -60,7 +60,7 @@ async function open(more: object = {}): Promise<RunningPanel> {
     log: collectingLogger(),
     random: () => 0.5,
     telemetry: () => ({}),
-    shard: WHOLE,
+    shard: SINGLE_SHARD,
     isOurs: () => true,
     socketLimit: new SocketLimit(),
     queryClient: { query: () => Promise.reject(new Error('no client')) },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { secretsInUse } from '../../../src/app/secrets-in-use.ts';
 import type { Config, PanelConfig } from '../../../src/config/config.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 
 function configWith(proxyUrl?: string): Config {
   const panel = { name: 'main', apiKey: new Secret('ptlc_key_of_this_test'), proxyUrl } as PanelConfig;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemNames } from '../../../src/addresses/name-lookups.ts';
-import { WHOLE } from '../../../src/app/shard.ts';
+import { SINGLE_SHARD } from '../../../src/app/shard.ts';
 import { SocketLimit } from '../../../src/app/socket-limit.ts';
 import { Supervisor } from '../../../src/app/supervisor.ts';
 import type { Config } from '../../../src/config/config.ts';
@@ -39,7 +39,7 @@ describe('the panels of a configuration', () => {
       log: collectingLogger(),
       random: () => 0.5,
       telemetry: () => ({}),
-      shard: WHOLE,
+      shard: SINGLE_SHARD,
       isOurs: () => true,
       socketLimit: new SocketLimit(),
       queryClient: { query: () => Promise.reject(new Error('no client')) },

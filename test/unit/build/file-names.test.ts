@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { dirname, parse } from 'node:path';
 import { expect, it } from 'vitest';
 
 /** A folder for each dialect, whose files have the same names because they have the same tasks. */
@@ -9,10 +9,12 @@ const FILES = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((
   /\.tsx?$/.test(file),
 );
 
-/** Files by their names: a stack trace or an editor's tab shows little more. */
+/** Files with the same name, whatever follows its point: people mention files without that. */
 function namesakes(files: readonly string[]): readonly string[] {
-  const names = files.map((file) => basename(file));
-  return files.filter((file) => names.indexOf(basename(file)) !== names.lastIndexOf(basename(file)));
+  const names = files.map((file) => parse(file).name);
+  return files.filter(
+    (_, index) => names.indexOf(names[index] ?? '') !== names.lastIndexOf(names[index] ?? ''),
+  );
 }
 
 it('every name of a file in src exists once, except among the dialects', () => {

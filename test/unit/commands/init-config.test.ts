@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configText, type NewPanel, readPanel } from '../../../src/commands/init-config.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 
 const PANEL: NewPanel = { url: 'https://panel.example.com', keyFile: 'panel-key' };
 const KEY = new Secret('ptlc_a_key_of_this_test_that_is_long_enough');

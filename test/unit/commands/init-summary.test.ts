@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { summary } from '../../../src/commands/init-summary.ts';
+import { initSummary } from '../../../src/commands/init-summary.ts';
 import type { KeyAccess } from '../../../src/commands/key-access.ts';
 import { Printout } from '../../../src/doctor/paint.ts';
 import type { ListedServer } from '../../../src/panel/responses.ts';
@@ -8,7 +8,7 @@ import { printable } from '../../../src/text/printable.ts';
 const named = (name: string) => ({ name }) as ListedServer;
 
 const lines = (access: Partial<KeyAccess>, written: readonly string[] = ['my config.yaml', 'panel-key']) =>
-  summary(
+  initSummary(
     new Printout(false, 200),
     'https://panel.example.com',
     { servers: [], problem: undefined, account: undefined, limitPerMinute: 240, ...access },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { affectedByChanges } from '../../../src/config/changed-settings.ts';
 import type { PanelConfig } from '../../../src/config/config.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 import { target } from '../../support/targets.ts';
 
 const tls = {

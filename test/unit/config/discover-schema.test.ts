@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { DEFAULT_MAX_SERVERS } from '../../../src/config/config.ts';
-import { discover, perServer } from '../../../src/config/discover-schema.ts';
+import { discoverSchema, perServer } from '../../../src/config/discover-schema.ts';
 
 /** The settings in a tree, or the first problem and its path. */
 function read(type: z.ZodType, tree: unknown): unknown {
@@ -69,8 +69,8 @@ describe('discover', () => {
       withRules({ query: [{ match: { egg: ['a'] }, query: { type: 'minecraft', intervalMs: 60_000 } }] }),
     ],
   ])('%s', (_what, tree, expected) => {
-    if (expected === undefined) expect(read(discover, tree)).toBeUndefined();
-    else expect(read(discover, tree)).toMatchObject(expected);
+    if (expected === undefined) expect(read(discoverSchema, tree)).toBeUndefined();
+    else expect(read(discoverSchema, tree)).toMatchObject(expected);
   });
 
   it.each<[string, unknown, string]>([
@@ -115,7 +115,7 @@ describe('discover', () => {
       'query: expected auto or a list of rules, such as [{ match: { egg: ["Paper*"] }, type: minecraft }]',
     ],
   ])('%s is rejected', (_what, tree, problem) => {
-    expect(read(discover, tree)).toBe(problem);
+    expect(read(discoverSchema, tree)).toBe(problem);
   });
 });
 

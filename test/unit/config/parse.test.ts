@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { parseConfig } from '../../../src/config/parse.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
 import { mostSimilar } from '../../../src/yaml/most-similar.ts';
 import type { SchemaNode } from '../../../src/yaml/setting-types.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cleanLines, describeMessage, explainProblem, MAX_LENGTH } from '../../../src/console/messages.ts';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/text/redaction.ts';
 
 const ESC = '\u001b';
 const BEL = '\u0007';

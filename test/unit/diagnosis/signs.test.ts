@@ -12,9 +12,9 @@ const end = (endpoint: ApiEndpoint, cause?: CauseCode, more: Partial<CallEnd> = 
   ...more,
 });
 
-const NOTHING: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
-const WORKS: Signs = { ...NOTHING, panel: 'works', path: 'works' };
-const FAILS: Signs = { ...NOTHING, panel: 'fails', path: 'fails' };
+const NO_SIGNS: Signs = { panel: undefined, path: undefined, node: undefined, console: undefined };
+const WORKS: Signs = { ...NO_SIGNS, panel: 'works', path: 'works' };
+const FAILS: Signs = { ...NO_SIGNS, panel: 'fails', path: 'fails' };
 const FOREIGN = { fromPanel: false };
 
 /** The table in src/diagnosis/signs.ts. */
@@ -31,14 +31,14 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
     end('websocket', 'no_console_permission'),
     { ...WORKS, console: 'fails' },
   ],
-  ['backups that are denied (401)', end('backups', 'unauthorized'), { ...NOTHING, path: 'works' }],
+  ['backups that are denied (401)', end('backups', 'unauthorized'), { ...NO_SIGNS, path: 'works' }],
   [
     'a server that the panel does not have (404)',
     end('resources', 'not_found'),
-    { ...NOTHING, path: 'works' },
+    { ...NO_SIGNS, path: 'works' },
   ],
   ['a server that is missing before any success', end('resources', 'not_found', { isProven: false }), FAILS],
-  ['a path that lacks the daemon', end('websocket', 'daemon_unknown'), { ...NOTHING, path: 'works' }],
+  ['a path that lacks the daemon', end('websocket', 'daemon_unknown'), { ...NO_SIGNS, path: 'works' }],
   [
     'a path that lacks the daemon before any success',
     end('websocket', 'daemon_unknown', { isProven: false }),
@@ -48,7 +48,7 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
   [
     'a console that is denied (401)',
     end('websocket', 'unauthorized'),
-    { ...NOTHING, panel: 'fails', console: 'fails' },
+    { ...NO_SIGNS, panel: 'fails', console: 'fails' },
   ],
   ['a key limited to other addresses', end('websocket', 'key_address'), FAILS],
   ['a second factor that is demanded', end('resources', 'key_two_factor'), FAILS],
@@ -76,10 +76,10 @@ const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
     end('resources', 'server_not_on_node'),
     { ...WORKS, node: 'fails' },
   ],
-  ['a 429', end('resources', 'rate_limited'), NOTHING],
-  ['a 429 of one console', end('websocket', 'console_limit'), NOTHING],
-  ['a 400', end('websocket', 'bad_request'), NOTHING],
-  ['a call for which there was no file descriptor', end('listing', 'descriptors', FOREIGN), NOTHING],
+  ['a 429', end('resources', 'rate_limited'), NO_SIGNS],
+  ['a 429 of one console', end('websocket', 'console_limit'), NO_SIGNS],
+  ['a 400', end('websocket', 'bad_request'), NO_SIGNS],
+  ['a call for which there was no file descriptor', end('listing', 'descriptors', FOREIGN), NO_SIGNS],
 ];
 
 describe('what an outcome shows', () => {
@@ -117,6 +117,6 @@ describe('the end of a socket', () => {
     ['token_wrong_server', undefined],
     ['suspended', undefined],
   ])('%s proves this of its node: %s', (cause, node) => {
-    expect(socketSigns(cause)).toEqual({ ...NOTHING, node });
+    expect(socketSigns(cause)).toEqual({ ...NO_SIGNS, node });
   });
 });

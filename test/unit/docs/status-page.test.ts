@@ -4,7 +4,7 @@ import {
   ATTENTION_CODES,
   type AttentionGroup,
   attentionGroup,
-} from '../../../src/status-page/data/attention-table.ts';
+} from '../../../src/status-page/data/attention-codes.ts';
 import { readText } from '../../support/deploy-files.ts';
 
 /** The counts at the top of the page, as the table names them. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import { AT_ONCE } from '../../../src/domain/clock.ts';
 import type { DiscoverRules, ListingSettings } from '../../../src/domain/listing-settings.ts';
 import type { ServerTarget } from '../../../src/domain/server.ts';
-import { AT_ONCE } from '../../../src/domain/time.ts';
 import { Discovery, type DiscoveryOptions } from '../../../src/fleet/discovery.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
 import type { ListingQuery } from '../../../src/panel/requests.ts';

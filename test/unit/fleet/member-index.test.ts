@@ -6,7 +6,7 @@ import { MemberIndex } from '../../../src/fleet/member-index.ts';
 import type { Member } from '../../../src/fleet/members.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { SessionContext } from '../../../src/session/session-context.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
 import { target } from '../../support/targets.ts';
 
 /** The index uses nothing of a session. */

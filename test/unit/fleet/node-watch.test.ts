@@ -3,7 +3,7 @@ import type { Problem } from '../../../src/domain/problems.ts';
 import type { NodeCapacity } from '../../../src/domain/reading.ts';
 import { NodeWatch } from '../../../src/fleet/node-watch.ts';
 import { PanelError } from '../../../src/panel/panel-error.ts';
-import { Secret } from '../../../src/text/secrets.ts';
+import { Secret } from '../../../src/text/redaction.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

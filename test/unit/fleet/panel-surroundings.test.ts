@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { NEVER } from '../../../src/domain/clock.ts';
 import type { Problem } from '../../../src/domain/problems.ts';
-import { NEVER } from '../../../src/domain/time.ts';
 import { PanelSurroundings } from '../../../src/fleet/panel-surroundings.ts';
 import type { PanelChange } from '../../../src/panel/gateway.ts';
-import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../src/panel/subjects.ts';
+import { pathSubject, pollsSubject, type Subject, socketsSubject } from '../../../src/panel/subjects.ts';
 import { FakeGateway } from '../../support/fleet-bench.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { READ_AT, serverReading } from '../../support/readings.ts';
@@ -43,9 +43,9 @@ describe('a judgment', () => {
     ['consoles', [own, NEVER, NEVER, NEVER]],
     [pathSubject('websocket'), [own, NEVER, NEVER, NEVER]],
     [pathSubject('resources'), [NEVER, NEVER, own, NEVER]],
-    [nodeSockets('a'), [NEVER, own, NEVER, NEVER]],
-    [nodePolls('a'), [NEVER, NEVER, NEVER, own]],
-    [nodeSockets('b'), [NEVER, NEVER, NEVER, NEVER]],
+    [socketsSubject('a'), [NEVER, own, NEVER, NEVER]],
+    [pollsSubject('a'), [NEVER, NEVER, NEVER, own]],
+    [socketsSubject('b'), [NEVER, NEVER, NEVER, NEVER]],
   ])('of %s concerns what depends on it', (subject, expected) => {
     judge(subject);
     expect(judged('a')).toEqual(expected);
@@ -53,11 +53,11 @@ describe('a judgment', () => {
 
   it('counts with its last time, and of a node only if that is known', async () => {
     judge('panel');
-    judge(nodeSockets('a'));
+    judge(socketsSubject('a'));
     await clock.advance(5);
     judge(pathSubject('websocket'));
     expect(judged()).toEqual([READ_AT + 5, NEVER, READ_AT, NEVER]);
-    judge(nodeSockets('a'));
+    judge(socketsSubject('a'));
     expect(judged('a')[1]).toBe(READ_AT + 5);
   });
 });
@@ -95,7 +95,7 @@ it('other changes of the panel change nothing', () => {
 
 it('the nodes of removed servers are forgotten', () => {
   for (const node of ['a', 'b']) {
-    judge(nodeSockets(node));
+    judge(socketsSubject(node));
     recover(node);
   }
   judge('panel');

@@ -1,6 +1,6 @@
 import type { ServerState } from '../../../src/domain/power-states.ts';
 import { powerAfter } from '../../../src/fleet/power.ts';
-import type { Power, Seen } from '../../../src/fleet/power-model.ts';
+import type { Observation, Power } from '../../../src/fleet/power-model.ts';
 import type { DaemonNotice } from '../../../src/panel/socket-codec.ts';
 
 export const AT = 1_000_000;
@@ -20,7 +20,7 @@ export const NOTICES: Readonly<Record<string, DaemonNotice>> = {
 };
 
 /** An event at an instant in milliseconds: `0 offline` or `10 code1`. */
-export function seen(text: string): Seen {
+export function seen(text: string): Observation {
   const [ms, what = ''] = text.split(' ');
   const at = AT + Number(ms);
   const notice = NOTICES[what];

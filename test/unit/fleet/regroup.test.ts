@@ -5,7 +5,7 @@ import type { Member } from '../../../src/fleet/members.ts';
 import { regroup } from '../../../src/fleet/regroup.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { Session } from '../../../src/session/session.ts';
-import type { SessionContext } from '../../../src/session/session-context.ts';
+import type { SessionContext } from '../../../src/session/session-ports.ts';
 import { target } from '../../support/targets.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_STOPS, type StopReason } from '../../../src/domain/stops.ts';
 import { powerAfter } from '../../../src/fleet/power.ts';
-import type { Seen } from '../../../src/fleet/power-model.ts';
+import type { Observation } from '../../../src/fleet/power-model.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';
 import { decisionDueAt } from '../../../src/fleet/stop-decisions.ts';
 import { collectingLogger } from '../../support/logger.ts';
@@ -164,7 +164,7 @@ describe('two stops within moments', () => {
               ([ms, what], index) => [ms + (what in NOTICES ? (lateness[index % 8] ?? 0) : 0), what] as const,
             )
             .toSorted(([one], [other]) => one - other);
-          const timed = events.flatMap(([ms, what]): Seen[] => [
+          const timed = events.flatMap(([ms, what]): Observation[] => [
             { seen: 'time', at: AT + ms },
             seen(`${ms} ${what}`),
           ]);

@@ -3,7 +3,7 @@ import type { CollectionStatus } from '../../../src/domain/snapshot.ts';
 import { NOTHING_SEEN, type Power } from '../../../src/fleet/power-model.ts';
 import { ServerHistory } from '../../../src/fleet/server-history.ts';
 import { ServerSamples } from '../../../src/fleet/server-samples.ts';
-import { known, reasonSince, takeSnapshot, valid } from '../../../src/fleet/take-snapshot.ts';
+import { freshReading, knownNumber, reasonSince, takeSnapshot } from '../../../src/fleet/take-snapshot.ts';
 import { FULL_SAMPLE } from '../../support/readings.ts';
 import { sampleOf } from '../../support/samples.ts';
 import { target } from '../../support/targets.ts';
@@ -252,9 +252,13 @@ describe('players', () => {
 });
 
 it('a value that is NaN is unknown, and a reading is valid until it is stale', () => {
-  expect([known(Number.NaN), known(0), known(undefined)]).toEqual([undefined, 0, undefined]);
+  expect([knownNumber(Number.NaN), knownNumber(0), knownNumber(undefined)]).toEqual([
+    undefined,
+    0,
+    undefined,
+  ]);
   const reading = { staleAt: NOW };
-  expect([valid(reading, NOW - 1), valid(reading, NOW), valid(undefined, NOW)]).toEqual([
+  expect([freshReading(reading, NOW - 1), freshReading(reading, NOW), freshReading(undefined, NOW)]).toEqual([
     reading,
     undefined,
     undefined,

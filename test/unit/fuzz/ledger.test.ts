@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
-import { callSigns, NOTHING, socketSigns } from '../../../src/diagnosis/signs.ts';
+import { callSigns, NO_SIGNS, socketSigns } from '../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Outage } from '../../../src/panel/health/outage.ts';
 import * as steps from '../../../src/panel/health/outage.ts';
@@ -219,7 +219,7 @@ class World {
 
   #outcome(channel: Channel, { what, fromPanel, tookMs }: Told): Outcome {
     const timed = { startedAt: this.now - tookMs, at: this.now };
-    if (what === 'ends') return { ...timed, problem: undefined, signs: NOTHING, streams: false };
+    if (what === 'ends') return { ...timed, problem: undefined, signs: NO_SIGNS, streams: false };
     const cause = what === 'works' ? undefined : what;
     const problem = cause && { cause, detail: `${cause} at ${this.now} of ${tookMs}` };
     if (channel === 'sockets')

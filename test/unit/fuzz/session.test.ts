@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
+import type { Cancel } from '../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { CollectionStatus } from '../../../src/domain/snapshot.ts';
-import type { Cancel } from '../../../src/domain/time.ts';
 import { sleep } from '../../../src/domain/waits.ts';
 import { PanelSurroundings } from '../../../src/fleet/panel-surroundings.ts';
 import { ServerRecord } from '../../../src/fleet/server-record.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Heap, type Placed, Seat } from '../../../src/panel/heap.ts';
+import { Heap, type HeapItem, HeapSlot } from '../../../src/panel/heap.ts';
 
-interface Item extends Placed {
+interface Item extends HeapItem {
   readonly id: number;
   lot: number;
 }
@@ -45,30 +45,30 @@ describe('a heap', () => {
   });
 
   it('has nothing of another heap, whatever place that has there', () => {
-    const [one, other] = [new Heap<Seat<string>>(), new Heap<Seat<string>>()];
-    const seat = new Seat('a');
-    one.put(seat, 1);
-    other.put(new Seat('b'), 1);
-    expect([other.has(seat), other.delete(seat), one.has(seat)]).toEqual([false, false, true]);
+    const [one, other] = [new Heap<HeapSlot<string>>(), new Heap<HeapSlot<string>>()];
+    const slot = new HeapSlot('a');
+    one.put(slot, 1);
+    other.put(new HeapSlot('b'), 1);
+    expect([other.has(slot), other.delete(slot), one.has(slot)]).toEqual([false, false, true]);
   });
 
   it('changes one place, and finds the first of many, in the time of its levels', () => {
     let compared = 0;
-    const heap = new Heap<Seat<number>>((one, other) => {
+    const heap = new Heap<HeapSlot<number>>((one, other) => {
       compared += 1;
       return one.item < other.item;
     });
-    const seats = Array.from({ length: 10_000 }, (_, index) => new Seat((index * 7_919) % 10_007));
-    for (const seat of seats) heap.put(seat, 0);
+    const slots = Array.from({ length: 10_000 }, (_, index) => new HeapSlot((index * 7_919) % 10_007));
+    for (const slot of slots) heap.put(slot, 0);
     compared = 0;
-    const [first] = seats;
+    const [first] = slots;
     if (first !== undefined) {
       heap.delete(first);
       heap.put(first, 0);
     }
     expect([...heap.inOrder()].slice(0, 3).map(({ item }) => item)).toEqual([0, 1, 2]);
     compared = 0;
-    for (const seat of seats.slice(0, 100)) heap.put(seat, 1);
+    for (const slot of slots.slice(0, 100)) heap.put(slot, 1);
     expect(compared / 100).toBeLessThan(100);
   });
 });

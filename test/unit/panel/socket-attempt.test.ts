@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING, socketSigns } from '../../../src/diagnosis/signs.ts';
+import { NO_SIGNS, socketSigns } from '../../../src/diagnosis/signs.ts';
 import type { Problem } from '../../../src/domain/problems.ts';
 import { attemptOutcome, type SocketAttempt } from '../../../src/panel/socket-attempt.ts';
 
@@ -43,7 +43,7 @@ it.each<[string, SocketAttempt['end'], boolean]>([
   expect(attemptOutcome(attempt(end), address, true)).toEqual({
     startedAt: 7,
     problem: undefined,
-    signs: NOTHING,
+    signs: NO_SIGNS,
     streams: false,
   });
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import {
-  nodePolls,
-  nodeSockets,
   PATHS,
   pathSubject,
+  pollsSubject,
   type Subject,
+  socketsSubject,
   subjectChannel,
   subjectNode,
 } from '../../../src/panel/subjects.ts';
@@ -14,10 +14,10 @@ it.each<[Subject, string, string | undefined]>([
   ['consoles', 'websocket', undefined],
   [pathSubject('listing'), 'listing', undefined],
   [pathSubject('schedules'), 'schedules', undefined],
-  [nodeSockets('a node'), 'sockets', 'a node'],
-  [nodePolls('a\nnode'), 'resources', 'a\nnode'],
-  [nodeSockets('polls x'), 'sockets', 'polls x'],
-  [nodePolls(''), 'resources', ''],
+  [socketsSubject('a node'), 'sockets', 'a node'],
+  [pollsSubject('a\nnode'), 'resources', 'a\nnode'],
+  [socketsSubject('polls x'), 'sockets', 'polls x'],
+  [pollsSubject(''), 'resources', ''],
 ])('%s fails on %s, and is of the node %s', (subject, channel, node) => {
   expect([subjectChannel(subject), subjectNode(subject)]).toEqual([channel, node]);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { isProxy, TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
-import { TYPES } from '../../../src/query/query-types.ts';
+import { QUERY_TYPES } from '../../../src/query/query-types.ts';
 
 /** Names of public eggs, with their types and whether they have a variable for a query port. */
 const PUBLIC = readFileSync(new URL('../../fixtures/eggs.tsv', import.meta.url), 'utf8')
@@ -29,10 +29,10 @@ describe('the public eggs', () => {
 
 describe('the query type of an egg', () => {
   it("is that of the library's game with this name", () => {
-    const types = [...TYPES].filter(([type]) => type in games);
+    const types = [...QUERY_TYPES].filter(([type]) => type in games);
     for (const [type, { name, protocols }] of types) {
       const found = typeOfEgg(name);
-      expect([name, TYPES.get(found ?? '')?.protocols]).toEqual([name, protocols]);
+      expect([name, QUERY_TYPES.get(found ?? '')?.protocols]).toEqual([name, protocols]);
       expect(typeOfEgg(type)).toBeDefined();
     }
   });
@@ -61,6 +61,6 @@ describe('the query type of an egg', () => {
   );
 
   it('is one that can be queried', () => {
-    for (const type of TYPE_BY_NAME.values()) expect([...TYPES.keys(), 'none']).toContain(type);
+    for (const type of TYPE_BY_NAME.values()) expect([...QUERY_TYPES.keys(), 'none']).toContain(type);
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOLS } from '../../../src/query/protocols.ts';
-import { LIBRARY_PROTOCOLS, TYPES } from '../../../src/query/query-types.ts';
+import { LIBRARY_PROTOCOLS, QUERY_TYPES } from '../../../src/query/query-types.ts';
 import { expectSection } from '../../support/generated.ts';
 import { type QueryTarget, questionFor } from '../../support/query-here.ts';
 import {
@@ -30,7 +30,7 @@ const waysOf = (target: QueryTarget) => questionFor(target).ways;
 
 describe('the types that can be queried', () => {
   it("are the library's types with an offered protocol, and the exporter's own", () => {
-    expect([...TYPES.keys()].sort()).toEqual(OFFERED.map(([type]) => type));
+    expect([...QUERY_TYPES.keys()].sort()).toEqual(OFFERED.map(([type]) => type));
   });
 
   it("use the library's protocols and ports", () => {
@@ -56,7 +56,7 @@ describe('the types that can be queried', () => {
   it.each(['asa', 'discord', 'minetest', 'factorio', 'squad', 'toString', '__proto__', ''])(
     'do not include %j',
     (type) => {
-      expect(TYPES.has(type)).toBe(false);
+      expect(QUERY_TYPES.has(type)).toBe(false);
       expect(waysOf({ type, ip: IP, port: 1, isQueryPort: false })).toEqual([]);
     },
   );

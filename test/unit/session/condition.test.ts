@@ -4,7 +4,7 @@ import type { BlockedReason, CollectionMode } from '../../../src/domain/server.t
 import type { CollectionStatus } from '../../../src/domain/snapshot.ts';
 import { collectionStatus, gatherEvidence, STATUS_ROWS } from '../../../src/session/condition.ts';
 import { type MachineState, socketState } from '../../../src/session/machine-model.ts';
-import { NEVER_POLLED, type PollState } from '../../../src/session/poll.ts';
+import { NEVER_POLLED, type PollState } from '../../../src/session/poll-state.ts';
 import { NOTHING_KNOWN } from '../../../src/session/surroundings.ts';
 import { machineState } from '../../support/machine-states.ts';
 import { target } from '../../support/targets.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Cancel } from '../../../src/domain/time.ts';
+import type { Cancel } from '../../../src/domain/clock.ts';
 import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 

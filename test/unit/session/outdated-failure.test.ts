@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { NEVER } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
-import { NEVER } from '../../../src/domain/time.ts';
 import { outdatedAt } from '../../../src/session/outdated-failure.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { target } from '../../support/targets.ts';

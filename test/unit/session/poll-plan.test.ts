@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { AT_ONCE, NEVER } from '../../../src/domain/clock.ts';
 import type { CauseCode, Problem } from '../../../src/domain/problems.ts';
-import { AT_ONCE, NEVER } from '../../../src/domain/time.ts';
 import { POLL_CACHE_MS } from '../../../src/panel/responses.ts';
-import { NEVER_POLLED, type PollState, pollResult } from '../../../src/session/poll.ts';
 import {
   FALLBACK_AFTER_MS,
   isOver,
@@ -10,6 +9,7 @@ import {
   pollPlan,
   pollsFrom,
 } from '../../../src/session/poll-plan.ts';
+import { NEVER_POLLED, type PollState, pollResult } from '../../../src/session/poll-state.ts';
 import type { SessionState } from '../../../src/session/session-state.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { machineState, TOKEN } from '../../support/machine-states.ts';

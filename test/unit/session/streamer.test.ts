@@ -8,7 +8,7 @@ import type { ClientMessage } from '../../../src/panel/socket-codec.ts';
 import { atOnce, type InTurn } from '../../../src/session/connect-pacer.ts';
 import { HandshakeRoom } from '../../../src/session/handshake-room.ts';
 import { SILENCE_MS } from '../../../src/session/machine-effects.ts';
-import type { SessionContext, SessionRecord } from '../../../src/session/session-context.ts';
+import type { SessionContext, SessionRecord } from '../../../src/session/session-ports.ts';
 import type { SocketListener } from '../../../src/session/socket.ts';
 import { Streamer } from '../../../src/session/streamer.ts';
 import { deferred } from '../../support/deferred.ts';

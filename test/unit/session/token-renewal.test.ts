@@ -7,7 +7,9 @@ import { step } from '../../../src/session/machine.ts';
 import { listTimers } from '../../../src/session/machine-effects.ts';
 import type { MachineEvent, MachineState, Timer, Token } from '../../../src/session/machine-model.ts';
 import type { MachineContext } from '../../../src/session/machine-steps.ts';
-import { RENEW_AGAIN_MS } from '../../../src/session/token-renewal.ts';
+import { RENEW_AGAIN_MS, renewalInstant } from '../../../src/session/token-renewal.ts';
+import { seededRandom } from '../../../src/simulator/random.ts';
+import { busiestMinute } from '../../support/busiest-minute.ts';
 import { machineState } from '../../support/machine-states.ts';
 
 const START = 1_000_000;
@@ -270,5 +272,40 @@ describe('a console permission that is taken away', () => {
     machine.fire('due');
     machine.dispatch(refused('no_console_permission'), 50);
     expect(machine.state).toMatchObject({ name: 'streaming' });
+  });
+});
+
+const LIFETIME_MS = 600_000;
+
+describe('a token', () => {
+  it.each([
+    ['a fleet that started together spreads: the first token may be renewed early', false, 60_000, 540_000],
+    ['the next ones are renewed between 75 % and 90 % of their life', true, 450_000, 540_000],
+  ] as const)('%s', (_, isRenewal, earliestMs, latestMs) => {
+    const renewedAfter = (random: number) =>
+      renewalInstant(LIFETIME_MS, { isRenewal, now: 1_000, random }) - 1_000;
+    // At the last whole 2 s.
+    expect(renewedAfter(0)).toBeCloseTo(earliestMs - 1_000, 3);
+    expect(renewedAfter(1)).toBeCloseTo(latestMs - 1_000, 3);
+  });
+
+  it('is renewed together with those whose time comes within the same 2 s', () => {
+    const instants = Array.from({ length: 1_000 }, (_, index) =>
+      renewalInstant(LIFETIME_MS, { isRenewal: true, now: index * 1.7, random: index / 1_000 }),
+    );
+    expect(instants.filter((at) => at % 2_000 !== 0)).toEqual([]);
+    expect(new Set(instants).size).toBe(46);
+  });
+
+  it('is renewed at such times that after its first life no minute has many more calls than the mean', () => {
+    const random = seededRandom(1);
+    const calls: number[] = [];
+    for (let server = 0; server < 1_000; server += 1) {
+      for (let now = 0, life = 0; now < 3_600_000; life += 1) {
+        now = renewalInstant(LIFETIME_MS, { isRenewal: life > 0, now, random: random() });
+        if (now > 600_000 && now < 3_600_000) calls.push(now);
+      }
+    }
+    expect(busiestMinute(calls.toSorted((a, b) => a - b))).toBeLessThan(1.5 * (calls.length / 50));
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SocketAction } from '../../../src/simulator/simulator-schema.ts';
-import { type ActedSocket, act } from '../../../src/simulator/socket-actions.ts';
+import { type ActedSocket, applySocketAction } from '../../../src/simulator/socket-actions.ts';
 
 /** What an action does to a socket. */
 function done(action: SocketAction, sendsArgs = false): readonly string[] {
@@ -12,7 +12,7 @@ function done(action: SocketAction, sendsArgs = false): readonly string[] {
     freeze: () => void calls.push('freeze'),
     expireNow: () => void calls.push('expire'),
   };
-  act(socket, action, sendsArgs);
+  applySocketAction(socket, action, sendsArgs);
   return calls;
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { printable } from '../../../src/text/printable.ts';
-import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/text/redaction.ts';
 
 const NOT_FOR_A_LINE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { counted, listed, toOneDecimal } from '../../../src/text/sentences.ts';
+import { listed, quantity, toOneDecimal, withAdvice } from '../../../src/text/sentences.ts';
 
 describe('a list of names', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('an amount', () => {
     [1, '1 server'],
     [2, '2 servers'],
   ])('%i is counted as %j', (amount, expected) => {
-    expect(counted(amount, 'server')).toBe(expected);
+    expect(quantity(amount, 'server')).toBe(expected);
   });
 
   it.each([
@@ -29,4 +29,18 @@ describe('an amount', () => {
   ])('%d is rounded to %s', (amount, expected) => {
     expect(String(toOneDecimal(amount))).toBe(expected);
   });
+});
+
+it.each([
+  ['the socket was closed', 'Restart the daemon.', 'the socket was closed. Restart the daemon.'],
+  ['The panel is down.', 'Start it.', 'The panel is down. Start it.'],
+  [
+    'GET … returned 401: "Unauthenticated."',
+    'Create a key.',
+    'GET … returned 401: "Unauthenticated". Create a key.',
+  ],
+  ['returned 403: "no"', 'Grant it.', 'returned 403: "no". Grant it.'],
+  ['GET … returned 401: "Unauthenticated."', '', 'GET … returned 401: "Unauthenticated."'],
+])('%s, with the advice %j', (observation, advice, text) => {
+  expect(withAdvice(observation, advice)).toBe(text);
 });

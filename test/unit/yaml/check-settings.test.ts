@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
+import { KNOWN_SECRETS } from '../../../src/text/redaction.ts';
 import { checkSettings } from '../../../src/yaml/check-settings.ts';
 import { formatIssues } from '../../../src/yaml/issues.ts';
 import { list, namedFile, positiveInteger, scalar, section } from '../../../src/yaml/setting-types.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { formatDuration } from '../../../src/text/duration.ts';
-import { KNOWN_SECRETS } from '../../../src/text/secrets.ts';
-import { YamlDocument } from '../../../src/yaml/document.ts';
+import { KNOWN_SECRETS } from '../../../src/text/redaction.ts';
 import { NamedFile } from '../../../src/yaml/named-files.ts';
 import {
   byDefault,
@@ -21,6 +20,7 @@ import {
   settings,
 } from '../../../src/yaml/setting-types.ts';
 import { API_KEY_FILE } from '../../../src/yaml/text-file.ts';
+import { YamlDocument } from '../../../src/yaml/yaml-document.ts';
 
 beforeEach(() => KNOWN_SECRETS.clear());
 

@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { readableByAll } from '../../../../src/commands/check-warnings.ts';
+import { readableByAll } from '../../../../src/commands/file-warnings.ts';
 import { loadWebConfig } from '../../../../src/http/web-config/load-web-config.ts';
 import { formatIssues } from '../../../../src/yaml/issues.ts';
 import { pairOf, TLS, WebConfigFiles } from '../../../support/web-config-files.ts';

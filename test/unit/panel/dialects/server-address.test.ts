@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { localAllocation, serverAddress } from '../../../../src/panel/dialects/server-address.ts';
-import { KNOWN_SECRETS } from '../../../../src/text/secrets.ts';
+import { KNOWN_SECRETS } from '../../../../src/text/redaction.ts';
 
 describe('the address of a game server', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
-import { type RoundOptions, round } from '../../../../src/panel/health/canaries.ts';
+import { askCanaries, type RoundOptions } from '../../../../src/panel/health/canaries.ts';
 import { PanelError } from '../../../../src/panel/panel-error.ts';
 import { NO_SERVER, type Path } from '../../../../src/panel/subjects.ts';
 import { type Deferred, deferred } from '../../../support/deferred.ts';
@@ -14,7 +14,7 @@ function begun({ full = [], ...options }: Options = {}) {
   const canaries = new Map<Path, Deferred<unknown>>();
   const asked: [Path, string][] = [];
   const scope = new AbortController();
-  const result = round(
+  const result = askCanaries(
     {
       clock,
       enqueue: ({ path, servers }) => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/signs.ts';
-import { NEVER } from '../../../../src/domain/time.ts';
+import { NO_SIGNS } from '../../../../src/diagnosis/signs.ts';
+import { NEVER } from '../../../../src/domain/clock.ts';
 import { type Evidence, type Group, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
 import { Tally } from '../../../../src/panel/health/tally.ts';
-import { nodePolls } from '../../../../src/panel/subjects.ts';
+import { pollsSubject } from '../../../../src/panel/subjects.ts';
 
-const makeGroup = (): Group => new Tally(nodePolls('a')).group('fails');
+const makeGroup = (): Group => new Tally(pollsSubject('a')).group('fails');
 
 /** One server's evidence, of a call that took a second. */
 function evidence(group: Group, at: number, streams = false): Evidence {
-  const outcome = { startedAt: at - 1, at, problem: undefined, signs: NOTHING, streams };
+  const outcome = { startedAt: at - 1, at, problem: undefined, signs: NO_SIGNS, streams };
   return makeEvidence({ group, outcome, proves: undefined, isCounted: true });
 }
 

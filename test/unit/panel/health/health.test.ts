@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { socketSigns } from '../../../../src/diagnosis/signs.ts';
 import { PanelError } from '../../../../src/panel/panel-error.ts';
-import { CHANNELS, NO_SERVER, nodeSockets, pathSubject } from '../../../../src/panel/subjects.ts';
+import { CHANNELS, NO_SERVER, pathSubject, socketsSubject } from '../../../../src/panel/subjects.ts';
 import {
   blamed,
   type HealthSetup,
@@ -27,7 +27,7 @@ describe('what has an outage', () => {
     for (const server of ['a', 'b']) world.socketEnds(server, 'node_connection');
     expect(withOutage(world)).toEqual([]);
     world.socketEnds('c', 'node_connection');
-    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
+    expect(withOutage(world)).toEqual([socketsSubject('n1')]);
     expect(world.health.isJudging).toBe(true);
   });
 
@@ -37,7 +37,7 @@ describe('what has an outage', () => {
       const world = await threeFailed();
       expect(withOutage(world)).toEqual([]);
       world.socketEnds('a', cause);
-      expect(withOutage(world)).toEqual([nodeSockets('n1')]);
+      expect(withOutage(world)).toEqual([socketsSubject('n1')]);
     },
   );
 
@@ -52,17 +52,21 @@ describe('what has an outage', () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
     await settled(world);
-    const of = { of: 'subject', subject: nodeSockets('n1') };
+    const of = { of: 'subject', subject: socketsSubject('n1') };
     expect(world.changes).not.toContainEqual(of);
     world.socketEnds('d', 'node_connection');
     await settled(world);
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of]);
-    expect(world.health.firstProblem('panel', nodeSockets('n1'))).toMatchObject({ cause: 'node_connection' });
+    expect(world.health.firstProblem('panel', socketsSubject('n1'))).toMatchObject({
+      cause: 'node_connection',
+    });
     world.socketEnds('a');
     expect(world.changes.filter((change) => change.of === 'subject')).toEqual([of, of]);
-    expect([withOutage(world), world.health.firstProblem(nodeSockets('n1')), world.health.isJudging]).toEqual(
-      [[], undefined, false],
-    );
+    expect([
+      withOutage(world),
+      world.health.firstProblem(socketsSubject('n1')),
+      world.health.isJudging,
+    ]).toEqual([[], undefined, false]);
   });
 
   it('is forgotten with a way that has changed, but for what still streams', () => {
@@ -84,7 +88,7 @@ describe('what has an outage', () => {
     const servers = Array.from({ length: 600 }, (_, index) => `s${index}`);
     const world = healthOf({ servers, nodeFor: (server) => server });
     const failed = () => servers.filter((server) => world.health.last('sockets', server) !== undefined);
-    const out = () => servers.filter((server) => world.health.outage(nodeSockets(server)) !== undefined);
+    const out = () => servers.filter((server) => world.health.outage(socketsSubject(server)) !== undefined);
     for (const server of servers) world.socketEnds(server, 'node_connection');
     expect([failed().length, out().length]).toEqual([600, 600]);
     await world.clock.advance(1);
@@ -152,7 +156,7 @@ describe('what has an outage', () => {
   it('is tried at once when its node has another address, and over if that is its name', async () => {
     const world = healthOf();
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
-    const subject = nodeSockets('n1');
+    const subject = socketsSubject('n1');
     await world.clock.advance(1_000);
     world.socketEnds(world.health.outage(subject)?.trial?.server ?? '', 'node_connection');
     await world.clock.advance(1_000);
@@ -187,7 +191,7 @@ describe('what has an outage', () => {
     expect(withOutage(world)).toEqual([]);
     node = 'n1';
     for (const server of SERVERS) world.health.nodeMayHaveChanged(server);
-    expect(withOutage(world)).toEqual([nodeSockets('n1')]);
+    expect(withOutage(world)).toEqual([socketsSubject('n1')]);
   });
 });
 
@@ -301,12 +305,12 @@ describe('what happens while something is dealt with', () => {
     });
     for (const server of ['a', 'b', 'c']) world.socketEnds(server, 'node_connection');
     await settled(world);
-    expect(blamed(world)).toEqual([nodeSockets('n1')]);
+    expect(blamed(world)).toEqual([socketsSubject('n1')]);
     const tried = () => world.changes.filter(({ of }) => of === 'trial').length;
     for (let trials = 0; trials < 10; trials += 1) {
       const before = tried();
       await world.clock.advance(25_000);
-      expect(world.health.outage(nodeSockets('n1'))?.trial).toBeUndefined();
+      expect(world.health.outage(socketsSubject('n1'))?.trial).toBeUndefined();
       expect(tried()).toBeGreaterThan(before);
     }
   });

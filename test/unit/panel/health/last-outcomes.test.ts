@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SLICE } from '../../../../src/panel/health/last-outcomes.ts';
-import { CHANNELS, nodePolls, nodeSockets } from '../../../../src/panel/subjects.ts';
+import { CHANNELS, pollsSubject, socketsSubject } from '../../../../src/panel/subjects.ts';
 import {
   A,
   askedOf,
@@ -88,7 +88,7 @@ it('a server that moves counts for its new node', () => {
   server.node = 'b';
   ledger.servers.nodeMayHaveChanged('x1');
   ledger.judge(NOW);
-  expect([...ledger.outages.keys()]).toEqual([nodePolls('b')]);
+  expect([...ledger.outages.keys()]).toEqual([pollsSubject('b')]);
 });
 
 it('a socket that streams proves that its console was granted, unless no console is asked for', () => {
@@ -170,6 +170,6 @@ describe('when all is forgotten', () => {
     const known = ['a1', 'a4', 'b1'].map((server) => ledger.servers.last('sockets', server) !== undefined);
     expect(known).toEqual([false, true, true]);
     ledger.judge(NOW);
-    expect([...ledger.outages.keys()]).not.toContain(nodeSockets('a'));
+    expect([...ledger.outages.keys()]).not.toContain(socketsSubject('a'));
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { NO_SIGNS } from '../../../../src/diagnosis/signs.ts';
 import { type Outcome, workedAt } from '../../../../src/panel/health/outcome.ts';
 
-const outcome: Outcome = { startedAt: 10, at: 30, problem: undefined, signs: NOTHING };
+const outcome: Outcome = { startedAt: 10, at: 30, problem: undefined, signs: NO_SIGNS };
 
 it.each<[string, Partial<Outcome>, number]>([
   ['a success proves that the panel worked when it responded', {}, 30],

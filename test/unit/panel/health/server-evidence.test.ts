@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { NEVER } from '../../../../src/domain/clock.ts';
 import type { CauseCode } from '../../../../src/domain/problems.ts';
-import { NEVER } from '../../../../src/domain/time.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import { type Facts, ServerEvidence } from '../../../../src/panel/health/server-evidence.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
+import { pathSubject, pollsSubject, type Subject, socketsSubject } from '../../../../src/panel/subjects.ts';
 import { outcomeOf } from '../../../support/panel-outcomes.ts';
 
 function setUp(facts: { readonly provenAt?: number; readonly explainedUntil?: number } = {}) {
@@ -28,7 +28,7 @@ describe('a call', () => {
     const { counts, evidence } = setUp();
     evidence().call('resources', 'a', outcomeOf(['resources', 'a1', 'works']));
     const works = { servers: 1, counted: 1, failed: 0, works: true };
-    expect([counts(pathSubject('resources')), counts(nodePolls('a'))]).toEqual([works, works]);
+    expect([counts(pathSubject('resources')), counts(pollsSubject('a'))]).toEqual([works, works]);
     expect(counts('panel')).toEqual(NONE);
   });
 
@@ -56,7 +56,7 @@ describe('a call', () => {
   it('of a server that is blocked alone isn’t asked at its node', () => {
     const { counts, evidence } = setUp();
     evidence().call('resources', 'a', outcomeOf(['resources', 'a1', 'suspended']));
-    expect(counts(nodePolls('a'))).toEqual({ ...NONE, servers: 1 });
+    expect(counts(pollsSubject('a'))).toEqual({ ...NONE, servers: 1 });
   });
 
   it.each<[string, string, CauseCode, boolean]>([
@@ -77,7 +77,7 @@ describe('a call', () => {
     for (const cause of ['no_console_permission', 'unauthorized'] as const)
       evidence().call('websocket', 'a', outcomeOf(['websocket', 'a1', cause]));
     expect(tallies.of('consoles').failingGroups).toBe(2);
-    expect(counts(nodeSockets('a'))).toEqual(NONE);
+    expect(counts(socketsSubject('a'))).toEqual(NONE);
   });
 });
 
@@ -89,9 +89,9 @@ describe('a socket', () => {
     const { counts, evidence } = setUp();
     const one = evidence();
     one.socket('a', refused, undefined);
-    expect(counts(nodeSockets('a'))).toEqual(FAILED);
+    expect(counts(socketsSubject('a'))).toEqual(FAILED);
     one.socket('b', refused, undefined);
-    expect([counts(nodeSockets('a')), counts(nodeSockets('b'))]).toEqual([NONE, FAILED]);
+    expect([counts(socketsSubject('a')), counts(socketsSubject('b'))]).toEqual([NONE, FAILED]);
   });
 
   it('that streams counts as a granted console until it ends', () => {
@@ -109,6 +109,6 @@ it('what is withdrawn counts nowhere', () => {
   const one = evidence();
   one.call('resources', 'a', cut);
   one.withdraw();
-  for (const subject of [pathSubject('resources'), nodePolls('a'), 'panel'] as const)
+  for (const subject of [pathSubject('resources'), pollsSubject('a'), 'panel'] as const)
     expect(counts(subject)).toEqual(NONE);
 });

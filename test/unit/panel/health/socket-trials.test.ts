@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { SocketTrials } from '../../../../src/panel/health/socket-trials.ts';
-import { nodeSockets } from '../../../../src/panel/subjects.ts';
+import { socketsSubject } from '../../../../src/panel/subjects.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-const TRIAL = { subject: nodeSockets('n'), isFresh: true };
+const TRIAL = { subject: socketsSubject('n'), isFresh: true };
 
 function trials() {
   const over: string[] = [];
@@ -46,7 +46,7 @@ describe('the trial of a server’s socket', () => {
     const { end } = world.trials.begin('a', TRIAL, new AbortController().signal);
     const ended = vi.fn<() => void>();
     void end.then(ended);
-    const other = { ...TRIAL, subject: nodeSockets('m') };
+    const other = { ...TRIAL, subject: socketsSubject('m') };
     world.trials.begin('a', other, new AbortController().signal);
     await new ManualClock().advance(0);
     expect(ended).toHaveBeenCalledOnce();

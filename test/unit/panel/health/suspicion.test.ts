@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { NO_SIGNS } from '../../../../src/diagnosis/signs.ts';
 import { type Key, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
 import { findSuspicion } from '../../../../src/panel/health/suspicion.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
+import { pathSubject, pollsSubject, type Subject, socketsSubject } from '../../../../src/panel/subjects.ts';
 
 /** What one server proves about a subject: the time at which its call began and ended, and its group. */
 type Said = readonly [subject: Subject, key: Key, proves: 'works' | 'fails', at: number];
@@ -13,14 +13,14 @@ const [TOKENS, POLLS, LIST] = [
   pathSubject('resources'),
   pathSubject('listing'),
 ] as const;
-const SOCKETS = nodeSockets('n');
+const SOCKETS = socketsSubject('n');
 
 function suspects(subject: Subject, said: readonly Said[], blamed: readonly Subject[] = []) {
   const isBlamed = (one: Subject) => blamed.includes(one);
   const tallies = new Tallies(isBlamed);
   for (const [about, key, proves, at] of said) {
     const problem = proves === 'fails' ? ({ cause: 'timeout', detail: `at ${at}` } as const) : undefined;
-    const outcome = { startedAt: at, at, problem, signs: NOTHING };
+    const outcome = { startedAt: at, at, problem, signs: NO_SIGNS };
     tallies.put(makeEvidence({ group: tallies.of(about).group(key), outcome, proves, isCounted: true }));
   }
   const provenAt = tallies.of('panel').worksAt;
@@ -188,8 +188,8 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
   ],
   [
     'a node’s polls, once the path has worked elsewhere',
-    nodePolls('n'),
-    [fails(nodePolls('n'), 'may fail', 1), fails(nodePolls('n'), 'may fail', 2), works(POLLS, 'm', 3)],
+    pollsSubject('n'),
+    [fails(pollsSubject('n'), 'may fail', 1), fails(pollsSubject('n'), 'may fail', 2), works(POLLS, 'm', 3)],
     'at 2',
   ],
   [
@@ -200,11 +200,11 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
   ],
   [
     'no node because the path has worked elsewhere after an old failure, but before the others',
-    nodePolls('n'),
+    pollsSubject('n'),
     [
-      fails(nodePolls('n'), 'may fail', 1),
+      fails(pollsSubject('n'), 'may fail', 1),
       works(POLLS, 'm', 2),
-      ...[3, 4, 5].map((at) => fails(nodePolls('n'), 'may fail', at)),
+      ...[3, 4, 5].map((at) => fails(pollsSubject('n'), 'may fail', at)),
     ],
     'unproven',
   ],
@@ -219,7 +219,7 @@ it.each<[string, Subject, readonly Said[], string | undefined, (readonly Subject
     SOCKETS,
     [fails(SOCKETS, 'may fail', 1), works(SOCKETS, undefined, 0)],
     'at 1',
-    [nodePolls('n')],
+    [pollsSubject('n')],
   ],
 ])('suspects %s', (_what, subject, said, expected, blamed) => {
   expect(suspects(subject, said, blamed)).toBe(expected);

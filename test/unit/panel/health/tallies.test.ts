@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/signs.ts';
+import { NO_SIGNS } from '../../../../src/diagnosis/signs.ts';
 import { type Evidence, makeEvidence } from '../../../../src/panel/health/evidence-group.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
-import { nodePolls, nodeSockets, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
+import { pathSubject, pollsSubject, type Subject, socketsSubject } from '../../../../src/panel/subjects.ts';
 
 function evidence(tallies: Tallies, subject: Subject, key: string, proves: Evidence['proves']): Evidence {
   const problem = proves === 'fails' ? ({ cause: 'timeout', detail: 'late' } as const) : undefined;
-  const outcome = { startedAt: 1, at: 2, problem, signs: NOTHING };
+  const outcome = { startedAt: 1, at: 2, problem, signs: NO_SIGNS };
   return makeEvidence({ group: tallies.of(subject).group(key), outcome, proves, isCounted: true });
 }
 
@@ -24,7 +24,7 @@ function touchedBy(
     'consoles',
     pathSubject('websocket'),
     pathSubject('resources'),
-    nodeSockets('n'),
+    socketsSubject('n'),
   ] as const)
     tallies.of(subject);
   prepare(tallies);
@@ -37,8 +37,8 @@ describe('due for a decision', () => {
   it.each<[string, (tallies: Tallies) => void, readonly Subject[]]>([
     [
       'is the subject that a failure concerns',
-      (tallies) => tallies.put(evidence(tallies, nodeSockets('n'), 'fails', 'fails')),
-      [nodeSockets('n')],
+      (tallies) => tallies.put(evidence(tallies, socketsSubject('n'), 'fails', 'fails')),
+      [socketsSubject('n')],
     ],
     [
       'are other paths after a success on a path',
@@ -47,16 +47,16 @@ describe('due for a decision', () => {
     ],
     [
       "are the paths after the outage of a node's polls, and its sockets",
-      (tallies) => tallies.blameChanged(nodePolls('n')),
-      [pathSubject('resources'), pathSubject('websocket'), nodeSockets('n')],
+      (tallies) => tallies.blameChanged(pollsSubject('n')),
+      [pathSubject('resources'), pathSubject('websocket'), socketsSubject('n')],
     ],
     [
       "are the paths after the outage of a node's sockets, and its polls",
       (tallies) => {
-        tallies.of(nodePolls('n'));
-        tallies.blameChanged(nodeSockets('n'));
+        tallies.of(pollsSubject('n'));
+        tallies.blameChanged(socketsSubject('n'));
       },
-      [pathSubject('resources'), pathSubject('websocket'), nodePolls('n')],
+      [pathSubject('resources'), pathSubject('websocket'), pollsSubject('n')],
     ],
     [
       'is a path that lost an outcome',
@@ -71,10 +71,10 @@ describe('due for a decision', () => {
     [
       'is only the subject that works, if that is no path',
       (tallies) => {
-        for (const subject of ['consoles', nodePolls('n')] as const)
+        for (const subject of ['consoles', pollsSubject('n')] as const)
           tallies.put(evidence(tallies, subject, 'any', 'works'));
       },
-      ['consoles', nodePolls('n')],
+      ['consoles', pollsSubject('n')],
     ],
     ['is the panel, even if no server is asked', (tallies) => tallies.touch('panel'), ['panel']],
     ['is nothing after an outage of a path', (tallies) => tallies.blameChanged(pathSubject('resources')), []],
@@ -86,10 +86,10 @@ describe('due for a decision', () => {
     const touched = touchedBy(
       (tallies) => tallies.put(evidence(tallies, pathSubject('websocket'), 'm', 'works')),
       (tallies) => {
-        for (const isAwaited of [true, false]) tallies.awaitProof(tallies.of(nodeSockets('n')), isAwaited);
+        for (const isAwaited of [true, false]) tallies.awaitProof(tallies.of(socketsSubject('n')), isAwaited);
       },
     );
-    expect(touched).not.toContain(nodeSockets('n'));
+    expect(touched).not.toContain(socketsSubject('n'));
   });
 
   it.each([
@@ -98,9 +98,9 @@ describe('due for a decision', () => {
   ])('is a node that awaits a proof once a server of %s works on the path', (_what, node, isDue) => {
     const touched = touchedBy(
       (tallies) => tallies.put(evidence(tallies, pathSubject('websocket'), node, 'works')),
-      (tallies) => tallies.awaitProof(tallies.of(nodeSockets('n')), true),
+      (tallies) => tallies.awaitProof(tallies.of(socketsSubject('n')), true),
     );
-    expect(touched.includes(nodeSockets('n'))).toBe(isDue);
+    expect(touched.includes(socketsSubject('n'))).toBe(isDue);
   });
 });
 
@@ -114,8 +114,8 @@ describe('failures on a path', () => {
     tallies.put(evidence(tallies, pathSubject('resources'), 'm', 'fails'));
     const counts = [failed(tallies, pathSubject('resources'))];
     for (const change of ['add', 'delete'] as const) {
-      blamed[change](nodePolls('n'));
-      tallies.blameChanged(nodePolls('n'));
+      blamed[change](pollsSubject('n'));
+      tallies.blameChanged(pollsSubject('n'));
       counts.push(failed(tallies, pathSubject('resources')));
     }
     expect(counts).toEqual([2, 1, 2]);
@@ -128,9 +128,9 @@ describe('failures on a path', () => {
       [pathSubject('websocket'), 'n'],
       ['panel', 'resources'],
       ['panel', 'websocket'],
-      [nodePolls('n'), 'fails'],
-      [nodePolls('n'), 'may fail'],
-      [nodeSockets('n'), 'may fail'],
+      [pollsSubject('n'), 'fails'],
+      [pollsSubject('n'), 'may fail'],
+      [socketsSubject('n'), 'may fail'],
     ] as const)
       tallies.put(evidence(tallies, subject, key, 'fails'));
     tallies.excuse('resources');
@@ -138,9 +138,9 @@ describe('failures on a path', () => {
       path: failed(tallies, pathSubject('resources')),
       other: failed(tallies, pathSubject('websocket')),
       panel: failed(tallies, 'panel'),
-      polls: tallies.find(nodePolls('n'))?.failedIn('fails'),
-      mayBe: tallies.find(nodePolls('n'))?.failedIn('may fail'),
-      sockets: failed(tallies, nodeSockets('n')),
+      polls: tallies.find(pollsSubject('n'))?.failedIn('fails'),
+      mayBe: tallies.find(pollsSubject('n'))?.failedIn('may fail'),
+      sockets: failed(tallies, socketsSubject('n')),
     }).toEqual({ path: 0, other: 1, panel: 1, polls: 1, mayBe: 0, sockets: 1 });
   });
 
@@ -157,17 +157,17 @@ describe('failures on a path', () => {
 
 it('a node with servers stays after it is decided', () => {
   const tallies = new Tallies(() => false);
-  tallies.put(evidence(tallies, nodeSockets('n'), 'fails', 'fails'));
-  tallies.decided(tallies.of(nodeSockets('n')));
-  expect(tallies.find(nodeSockets('n'))).toBeDefined();
+  tallies.put(evidence(tallies, socketsSubject('n'), 'fails', 'fails'));
+  tallies.decided(tallies.of(socketsSubject('n')));
+  expect(tallies.find(socketsSubject('n'))).toBeDefined();
   expect(tallies.touched.filter(({ isTouched }) => isTouched)).toEqual([]);
 });
 
 it('a node without servers is forgotten once it is decided, and a path is not', () => {
   const tallies = new Tallies(() => false);
-  for (const subject of [nodeSockets('n'), pathSubject('resources')] as const)
+  for (const subject of [socketsSubject('n'), pathSubject('resources')] as const)
     tallies.decided(tallies.of(subject));
-  expect([tallies.find(nodeSockets('n')), tallies.find(pathSubject('resources'))?.subject]).toEqual([
+  expect([tallies.find(socketsSubject('n')), tallies.find(pathSubject('resources'))?.subject]).toEqual([
     undefined,
     pathSubject('resources'),
   ]);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../../../src/diagnosis/signs.ts';
-import { NEVER } from '../../../../src/domain/time.ts';
+import { NO_SIGNS } from '../../../../src/diagnosis/signs.ts';
+import { NEVER } from '../../../../src/domain/clock.ts';
 import {
   type Evidence,
   type Key,
@@ -10,7 +10,7 @@ import {
 } from '../../../../src/panel/health/evidence-group.ts';
 import type { Outcome } from '../../../../src/panel/health/outcome.ts';
 import { Tally } from '../../../../src/panel/health/tally.ts';
-import { nodePolls, pathSubject } from '../../../../src/panel/subjects.ts';
+import { pathSubject, pollsSubject } from '../../../../src/panel/subjects.ts';
 
 interface Said {
   readonly key: Key;
@@ -23,7 +23,7 @@ interface Said {
 
 function outcomeOf({ at, tookMs, proves, streams }: Said): Outcome {
   const problem = proves === 'fails' ? ({ cause: 'timeout', detail: `at ${at}` } as const) : undefined;
-  return { startedAt: at - tookMs, at, problem, signs: NOTHING, streams: proves === 'works' && streams };
+  return { startedAt: at - tookMs, at, problem, signs: NO_SIGNS, streams: proves === 'works' && streams };
 }
 
 const evidenceIn = (tally: Tally, said: Said): Evidence =>
@@ -104,7 +104,7 @@ describe('a tally', () => {
   });
 
   it('is of its subject’s channel and node', () => {
-    expect(new Tally(nodePolls('a'))).toMatchObject({ channel: 'resources', node: 'a', servers: 0 });
+    expect(new Tally(pollsSubject('a'))).toMatchObject({ channel: 'resources', node: 'a', servers: 0 });
     expect(new Tally('consoles')).toMatchObject({ channel: 'websocket', node: undefined });
   });
 
@@ -134,7 +134,7 @@ describe('a tally', () => {
   });
 
   it('takes the problem of the failure that ended last', () => {
-    const tally = new Tally(nodePolls('a'));
+    const tally = new Tally(pollsSubject('a'));
     const said: Said = { key: 'fails', proves: 'fails', isCounted: true, at: 5, tookMs: 1, streams: false };
     for (const at of [3, 9, 5]) tally.add(evidenceIn(tally, { ...said, at }));
     expect(tally.newestProblem()?.detail).toBe('at 9');

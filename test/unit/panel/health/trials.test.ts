@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mayConnect } from '../../../../src/panel/health/holds.ts';
-import { nodePolls, nodeSockets } from '../../../../src/panel/subjects.ts';
+import { pollsSubject, socketsSubject } from '../../../../src/panel/subjects.ts';
 import {
   blamed,
   type HealthSetup,
@@ -20,9 +20,9 @@ describe('a trial of a node’s sockets', () => {
 
   it('is the session’s of a server that didn’t fail there, and is told', async () => {
     const world = await suspected();
-    expect(world.health.socketTrial('d')).toMatchObject({ subject: nodeSockets('n1'), isFresh: false });
+    expect(world.health.socketTrial('d')).toMatchObject({ subject: socketsSubject('n1'), isFresh: false });
     expect(world.changes).toContainEqual({ of: 'trial', server: 'd' });
-    expect(world.health.outage(nodeSockets('n1'))?.trial).toMatchObject({ server: 'd' });
+    expect(world.health.outage(socketsSubject('n1'))?.trial).toMatchObject({ server: 'd' });
   });
 
   it('that fails completes the blame, and the next comes 15 s after its start', async () => {
@@ -30,7 +30,7 @@ describe('a trial of a node’s sockets', () => {
     await world.clock.advance(2_000);
     world.socketEnds('d', 'node_connection');
     await settled(world);
-    expect([blamed(world), world.health.socketTrial('d')]).toEqual([[nodeSockets('n1')], undefined]);
+    expect([blamed(world), world.health.socketTrial('d')]).toEqual([[socketsSubject('n1')], undefined]);
     expect(mayConnect(world.health, 'd', 'n1')).toBe(false);
     expect(mayConnect(world.health, 'd', undefined)).toBe(true);
     await world.clock.advance(12_999);
@@ -44,15 +44,16 @@ describe('a trial of a node’s sockets', () => {
   it('that fails dates the problem back to the first suspicion, not to the blame', async () => {
     const world = await suspected();
     const before = world.clock.now();
-    expect(world.health.reading(nodeSockets('n1'))).toBeUndefined();
+    expect(world.health.reading(socketsSubject('n1'))).toBeUndefined();
     await world.clock.advance(2_000);
     world.socketEnds('d', 'node_connection');
     await settled(world);
-    const { cause, since = Number.NaN } = world.health.reading(nodePolls('n1'), nodeSockets('n1')) ?? {};
+    const { cause, since = Number.NaN } =
+      world.health.reading(pollsSubject('n1'), socketsSubject('n1')) ?? {};
     expect(cause).toBe('node_connection');
     expect(since).toBeLessThanOrEqual(before);
     await world.clock.advance(60_000);
-    expect(world.health.reading(nodeSockets('n1'))?.since).toBe(since);
+    expect(world.health.reading(socketsSubject('n1'))?.since).toBe(since);
   });
 
   it('that works ends the outage', async () => {
@@ -76,7 +77,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.use(['a', 'b', 'c']);
     await settled(world);
-    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.outage(socketsSubject('n1'))).toMatchObject({ trial: undefined, trials: 0 });
     await world.clock.advance(15_000);
     expect(['a', 'b', 'c'].filter((server) => world.health.socketTrial(server) !== undefined)).toHaveLength(
       1,
@@ -87,7 +88,7 @@ describe('a trial of a node’s sockets', () => {
     const world = await suspected();
     world.health.socketEnded('d', undefined);
     await settled(world);
-    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({
+    expect(world.health.outage(socketsSubject('n1'))).toMatchObject({
       blamedAt: undefined,
       trial: undefined,
       trials: 0,
@@ -102,7 +103,7 @@ describe('a trial of a node’s sockets', () => {
     nodes.set('d', 'n2');
     world.socketEnds('d', 'node_connection');
     await settled(world);
-    expect(world.health.outage(nodeSockets('n1'))).toMatchObject({ blamedAt: undefined, trials: 0 });
+    expect(world.health.outage(socketsSubject('n1'))).toMatchObject({ blamedAt: undefined, trials: 0 });
   });
 
   it('is none of the failure that raised the suspicion', () => {
@@ -123,9 +124,9 @@ describe('a trial of a node’s polls', () => {
   it('is a call of its own, which tries them', async () => {
     const world = await suspected();
     expect(world.asked).toMatchObject([
-      { path: 'resources', server: 'd', tries: nodePolls('n1'), needsRoom: false },
+      { path: 'resources', server: 'd', tries: pollsSubject('n1'), needsRoom: false },
     ]);
-    expect(world.health.outage(nodePolls('n1'))?.trial).toMatchObject({ server: 'd' });
+    expect(world.health.outage(pollsSubject('n1'))?.trial).toMatchObject({ server: 'd' });
   });
 
   it('that fails completes the blame', async () => {
@@ -133,7 +134,7 @@ describe('a trial of a node’s polls', () => {
     world.callEnds('resources', 'd', 'node_unreachable');
     world.asked[0]?.end(new Error('no data'));
     await settled(world);
-    expect(blamed(world)).toEqual([nodePolls('n1')]);
+    expect(blamed(world)).toEqual([pollsSubject('n1')]);
     await world.clock.advance(15_000);
     expect(world.asked).toHaveLength(2);
   });
@@ -142,7 +143,7 @@ describe('a trial of a node’s polls', () => {
     const world = await suspected();
     world.asked[0]?.end(new Error('rate limit'));
     await settled(world);
-    expect([withOutage(world), blamed(world)]).toEqual([[nodePolls('n1')], []]);
+    expect([withOutage(world), blamed(world)]).toEqual([[pollsSubject('n1')], []]);
     await world.clock.advance(15_000);
     expect(world.asked).toHaveLength(2);
   });
@@ -165,7 +166,7 @@ describe('a trial of a node’s polls', () => {
 
   it('comes later if none can be made', async () => {
     const world = await suspected({ enqueues: false });
-    expect(world.health.outage(nodePolls('n1'))).toMatchObject({ trial: undefined, trials: 0 });
+    expect(world.health.outage(pollsSubject('n1'))).toMatchObject({ trial: undefined, trials: 0 });
     expect(world.health.isJudging).toBe(true);
   });
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Call, isCanary, isConnect } from '../../../../src/panel/scheduler/call.ts';
-import { CallLines, type Waiting } from '../../../../src/panel/scheduler/call-lines.ts';
+import { CallLines, type WaitingCall } from '../../../../src/panel/scheduler/call-lines.ts';
 import type { Start } from '../../../../src/panel/scheduler/start-rules.ts';
-import { NO_SERVER, nodePolls, type Path, type Subject } from '../../../../src/panel/subjects.ts';
+import { NO_SERVER, type Path, pollsSubject, type Subject } from '../../../../src/panel/subjects.ts';
 
 const NOW = 1_000_000;
 const NEVER = Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ describe('the next call', () => {
   it('is a canary, then a trial, whatever the deadlines are', () => {
     const lines = linesOf(
       call('a1', 0),
-      call('a2', 9, { tries: () => nodePolls('a') }),
+      call('a2', 9, { tries: () => pollsSubject('a') }),
       call('a3', 10, { tries: () => 'panel' }),
     );
     expect(started(lines)).toEqual(['a3', 'a2', 'a1']);
@@ -307,7 +307,7 @@ class Model {
     return first === undefined || this.hasPlace || isCanary(first.call) ? id : undefined;
   }
 
-  get next(): Waiting<string> | undefined {
+  get next(): WaitingCall<string> | undefined {
     return this.lines.next(this.now, (one) => this.hasPlace || isCanary(one), this.decideStart);
   }
 
@@ -335,7 +335,7 @@ const anyTries = fc.constantFrom<Subject | undefined>(
   undefined,
   'panel',
   'consoles',
-  nodePolls('a'),
+  pollsSubject('a'),
 );
 /** When a hold is over: after so many milliseconds, never, or now. */
 const anyFor = fc.constantFrom(1, 5, 20, NEVER, 0);

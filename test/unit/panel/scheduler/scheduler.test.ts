@@ -5,7 +5,7 @@ import { RateLimit } from '../../../../src/panel/scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from '../../../../src/panel/scheduler/scheduler.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 import { SEATED_MS } from '../../../../src/panel/scheduler/start-rules.ts';
-import { nodeSockets, type Path, pathSubject, type Subject } from '../../../../src/panel/subjects.ts';
+import { type Path, pathSubject, type Subject, socketsSubject } from '../../../../src/panel/subjects.ts';
 import { type Deferred, deferred } from '../../../support/deferred.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -256,7 +256,7 @@ describe('what is held', () => {
       const needed: readonly Subject[] = [
         'panel',
         pathSubject(path),
-        ...(name === undefined ? [] : [nodeSockets(name)]),
+        ...(name === undefined ? [] : [socketsSubject(name)]),
       ];
       const subject = needed.find((one) => held.has(one) && one !== tries());
       return subject && { subject, until: NEVER };
@@ -270,7 +270,7 @@ describe('what is held', () => {
   }
 
   it('starts when that ends, and not before', async () => {
-    const world = holding('panel', pathSubject('backups'), nodeSockets('n'));
+    const world = holding('panel', pathSubject('backups'), socketsSubject('n'));
     world.run('a');
     world.run('b', { path: 'backups' });
     world.run('c', { node: () => 'n' });
@@ -279,7 +279,7 @@ describe('what is held', () => {
     world.ends('panel');
     await settled(world);
     expect(world.started()).toEqual(['a']);
-    world.ends(nodeSockets('n'), 'n');
+    world.ends(socketsSubject('n'), 'n');
     await settled(world);
     expect(world.started()).toEqual(['a', 'c']);
     world.ends(pathSubject('backups'));
@@ -288,7 +288,7 @@ describe('what is held', () => {
   });
 
   it('starts when its node turns out to be another, or it was chosen to try that', async () => {
-    const world = holding(nodeSockets('n'));
+    const world = holding(socketsSubject('n'));
     let [node, tries]: [string, Subject | undefined] = ['n', undefined];
     world.run('a', { node: () => node });
     world.run('b', { node: () => 'n', tries: () => tries });
@@ -298,7 +298,7 @@ describe('what is held', () => {
     world.scheduler.moved('a');
     await settled(world);
     expect(world.started()).toEqual(['a']);
-    tries = nodeSockets('n');
+    tries = socketsSubject('n');
     world.scheduler.moved('b');
     await settled(world);
     expect(world.started()).toEqual(['a', 'b']);
@@ -307,7 +307,7 @@ describe('what is held', () => {
   it('starts when its node’s outage ends, though the node wasn’t known when it began to wait', async () => {
     let [node, isHeld]: [string | undefined, boolean] = [undefined, true];
     const world = busy(1_000, (call) =>
-      isHeld && call.node() === 'n' ? { subject: nodeSockets('n'), until: NEVER } : undefined,
+      isHeld && call.node() === 'n' ? { subject: socketsSubject('n'), until: NEVER } : undefined,
     );
     world.run('a', { node: () => node });
     await settled(world);
@@ -316,7 +316,7 @@ describe('what is held', () => {
     await settled(world);
     expect(world.others()).toEqual([]);
     isHeld = false;
-    world.scheduler.holdChanged(nodeSockets('n'), 'n');
+    world.scheduler.holdChanged(socketsSubject('n'), 'n');
     await settled(world);
     expect(world.others()).toEqual(['a']);
   });
@@ -664,7 +664,7 @@ describe('the backlog', () => {
 
   it('isn’t what is held for another reason as well while the window is full', async () => {
     const world = scheduled(4, ({ server }) =>
-      server.startsWith('held') ? { subject: nodeSockets('n'), until: NEVER } : undefined,
+      server.startsWith('held') ? { subject: socketsSubject('n'), until: NEVER } : undefined,
     );
     for (let index = 0; index < 4; index += 1) world.run(`before ${index}`).end.resolve('');
     await settled(world);
@@ -714,7 +714,7 @@ describe('the decisions for one start', () => {
       const holds: Holds = ({ node }) => {
         asked += 1;
         const name = node() ?? '';
-        return isHeld(name) ? { subject: nodeSockets(name), until: NEVER } : undefined;
+        return isHeld(name) ? { subject: socketsSubject(name), until: NEVER } : undefined;
       };
       const world = scheduled(1_000, holds);
       for (let index = 0; index < servers; index += 1)

@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { describePlace, network, problem, state, who } from '../../../../src/status-page/browser/cells.tsx';
+import {
+  describePlace,
+  networkCell,
+  problemCell,
+  serverCell,
+  stateCell,
+} from '../../../../src/status-page/browser/cells.tsx';
 import { shownFleet } from '../../../support/page-data.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from '../../../support/readings.ts';
 import { crash, NOW } from '../../../support/urgent-fleet.ts';
@@ -10,7 +16,7 @@ afterEach(() => {
 });
 
 /** A cell of a server that streams and runs, with changes. */
-function cell(draw: typeof problem | typeof network, changes: ServerReadingChanges = {}) {
+function cell(draw: typeof problemCell | typeof networkCell, changes: ServerReadingChanges = {}) {
   const fleet = shownFleet([streamingReading(changes)]);
   const [server] = fleet.servers;
   return server && draw(server, fleet);
@@ -26,7 +32,7 @@ describe('the cell of the name', () => {
     ['has the players for small screens', { players: 3, players_max: 20 }, 'survival3/20 players'],
     ['has the players before the egg', { players: 3, target: { egg: 'Paper' } }, 'survival3 players · Paper'],
   ])('%s', (_what, changes, text) => {
-    expect(textOf(cell(who, changes))).toBe(text);
+    expect(textOf(cell(serverCell, changes))).toBe(text);
   });
 
   it.each<[panels: number, nodes: number, place: string]>([
@@ -74,7 +80,7 @@ describe('the cell of the state', () => {
     ['of a server that may be off', { ...OFF, expected_running: 0 }, 'offline', 'offline'],
     ['of a state that the exporter does not know', { state: 'unknown' }, 'unknown state', 'unknown'],
   ])('%s', (_what, changes, text, badge) => {
-    const drawn = drawPart(cell(state, changes));
+    const drawn = drawPart(cell(stateCell, changes));
     expect([drawn.textContent, drawn.querySelector('.badge')?.getAttribute('data-state')]).toEqual([
       text,
       badge,
@@ -84,7 +90,7 @@ describe('the cell of the state', () => {
   it('of a server of which nothing was read yet', () => {
     const fleet = shownFleet([serverReading({ condition: 'waiting' })]);
     const [server] = fleet.servers;
-    expect(server && textOf(state(server, fleet))).toBe('not read yetwaiting');
+    expect(server && textOf(stateCell(server, fleet))).toBe('not read yetwaiting');
   });
 });
 
@@ -118,11 +124,11 @@ describe('the cell of the problem', () => {
       /^Crashed, exit code 160 s ago$/,
     ],
   ])('%s', (_what, changes, text) => {
-    expect(textOf(cell(problem, changes))).toMatch(text);
+    expect(textOf(cell(problemCell, changes))).toMatch(text);
   });
 
   it('shows the names of settings as code', () => {
-    const drawn = drawPart(cell(problem, OFF));
+    const drawn = drawPart(cell(problemCell, OFF));
     expect(drawn.querySelector('.action code')?.textContent).toBe('expect: any');
     expect(drawn.querySelector('.what')?.getAttribute('data-severity')).toBe('error');
   });
@@ -137,6 +143,6 @@ describe('the cell of the network', () => {
     ['is a dash without rates', {}, '–'],
     ['is a dash while the server is off', { ...rates, state: 'offline' }, '–'],
   ])('%s', (_what, changes, text) => {
-    expect(textOf(cell(network, changes))).toBe(text);
+    expect(textOf(cell(networkCell, changes))).toBe(text);
   });
 });

@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import type { FleetReading, PanelReading, ServerReading } from '../../../../src/domain/reading.ts';
 import { Page } from '../../../../src/status-page/browser/page.tsx';
 import { type Picture, takePicture } from '../../../../src/status-page/data/picture.ts';
-import { pageText } from '../../../../src/status-page/page.ts';
+import { pageText } from '../../../../src/status-page/page-document.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { updateOf, VERSION } from '../../../support/page-data.ts';
 import { fleetReading, panelReading, READ_AT } from '../../../support/readings.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CAUSES } from '../../../../src/diagnosis/causes.ts';
-import { FIELD_ENTRIES } from '../../../../src/domain/fields.ts';
+import { FIELD_ENTRIES } from '../../../../src/domain/server-fields.ts';
 import { jsonView } from '../../../../src/status-page/data/json-view.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import {
