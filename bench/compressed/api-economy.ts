@@ -61,6 +61,13 @@ baseline is the same fleet with mode: poll, at the same time on another panel: o
           unit: '',
           measured: median(perServer(streamed)),
         },
+        {
+          // Servers without a socket cost few calls.
+          what: 'sockets at the end, of the streamed servers',
+          bound: { kind: 'at least', value: servers },
+          unit: '',
+          measured: Math.min(...streamed.map(({ openSockets }) => openSockets)),
+        },
       ],
     };
   },
