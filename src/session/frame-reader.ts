@@ -56,6 +56,13 @@ const READ_EVERY_MS = 250;
 const MAX_WAITING_BYTES = 16 * 1024;
 
 /**
+ * After a read of this many bytes, the socket's next one is in the next turn of the event loop. The
+ * system would offer up to 32 reads of 64 KiB in one turn, so a few sockets could fill it for
+ * seconds. TLS has no larger records, and Node.js decrypts one per read.
+ */
+const LARGE_READ_BYTES = 16 * 1024;
+
+/**
  * A longer message is skipped and not kept, because it contains nothing that the exporter needs.
  */
 export const MAX_MESSAGE_BYTES = 128 * 1024;
@@ -291,8 +298,16 @@ export class FrameReader {
     else this.#usedByFragments = used;
   }
 
-  /** Decides after a read whether to read on, or at the next moment. */
+  /** Decides after a read whether to read on at once; otherwise in the next turn, or moment. */
   #goesOn(size: number, mayWait: boolean): boolean {
+    if (!this.#isReadAtOnce(size, mayWait)) return false;
+    if (size < LARGE_READ_BYTES) return true;
+    setImmediate(() => this.#resume());
+    return false;
+  }
+
+  /** Decides after a read whether to wait for the moment at which printing sockets are read. */
+  #isReadAtOnce(size: number, mayWait: boolean): boolean {
     if (this.#bytesSincePrint === undefined) {
       if (!mayWait) return true;
       this.#clock.schedule(READ_EVERY_MS - (this.#clock.now() % READ_EVERY_MS), () => this.#readAgain());
@@ -307,6 +322,10 @@ export class FrameReader {
 
   #readAgain(): void {
     this.#bytesSincePrint = undefined;
+    this.#resume();
+  }
+
+  #resume(): void {
     // If ws paused the socket, ws resumes it.
     if (this.#socket?.isPaused() === false) this.#socket.resume();
   }

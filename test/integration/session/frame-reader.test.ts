@@ -249,6 +249,29 @@ describe('behind a message after which all may wait', () => {
 });
 
 it.each([
+  ['plain', false],
+  ['TLS', true],
+])('a flood gets one read in each turn of the event loop: %s', async (_name, isSecure) => {
+  const node = await connected(false, new ManualClock(), isSecure);
+  const messages = Array.from({ length: 400 }, (_, index) => `${index} `.padEnd(10_000, 'x'));
+  const inTurns: number[] = [];
+  let isRunning = true;
+  const turn = () => {
+    inTurns.push(node.received.length);
+    if (isRunning) setImmediate(turn);
+  };
+  turn();
+  const sent = node.write(Buffer.concat(messages.map((message) => frame(TEXT, Buffer.from(message)))));
+  await eventually(() => expect(node.received).toHaveLength(messages.length));
+  await sent;
+  isRunning = false;
+  expect(node.received).toEqual(messages);
+  // A read has 64 KiB, and the rest of a message may come with it.
+  expect(Math.max(...inTurns.map((count, index) => count - (inTurns[index - 1] ?? 0)))).toBeLessThan(14);
+  node.end();
+});
+
+it.each([
   ['in two bytes', [0x89, 126, 0, 1, 112]],
   ['in eight bytes', [0x8a, 127, 0, 0, 0, 0, 0, 0, 0, 1, 112]],
 ])(
