@@ -65,13 +65,16 @@ export class Slices {
     this.#scrapes += by;
     // Many short views must give way just like a long one.
     let endsAt = this.#mustRest(kind) ? -Infinity : this.#now() + SLICE_MS[kind];
+    let lastMs = Infinity;
     const rest = async () => {
       const restedAt = this.#now();
       if (this.#mustRest(kind)) await this.#scrapesEnd();
       // Also at the end of a scrape, whose response is sent first.
       await setImmediate();
       const at = this.#now();
-      endsAt = at + nextSliceMs(kind, at - restedAt);
+      const otherMs = at - restedAt;
+      endsAt = at + nextSliceMs(kind, otherMs, Math.min(lastMs, otherMs));
+      lastMs = otherMs;
     };
     return {
       pause: () => (this.#now() < endsAt ? undefined : rest()),
@@ -100,11 +103,15 @@ export class Slices {
   }
 }
 
-/** How long the slice of a walk is after other work, or a rest, of this many milliseconds. */
-function nextSliceMs(kind: WalkKind, otherMs: number): number {
+/**
+ * How long the slice of a walk is after other work, or a rest, of this many milliseconds. A scrape
+ * competes only with `steadyMs`, which other work took in each of the last two turns: a single long
+ * turn may be the collection of its own garbage.
+ */
+function nextSliceMs(kind: WalkKind, otherMs: number, steadyMs: number): number {
   const fairMs =
     kind === 'scrape'
-      ? Math.min(SCRAPE_SHARE * otherMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs))
+      ? Math.min(SCRAPE_SHARE * steadyMs, Math.max(LARGE_SLICE_MS, LONGEST_TURN_MS - otherMs))
       : Math.min(VIEW_SHARE * otherMs, LONGEST_VIEW_SLICE_MS);
   return Math.max(SLICE_MS[kind], fairMs);
 }

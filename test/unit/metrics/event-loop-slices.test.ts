@@ -112,6 +112,22 @@ describe('a view rests while a scrape is rendered', () => {
   });
 });
 
+test('a scrape takes no more after a single long turn, such as a collection of its own garbage', async () => {
+  let now = 0;
+  const walk = new Slices(() => now).begin('scrape');
+  now = 5;
+  let rest = walk.pause();
+  const slicesMs: number[] = [];
+  for (const turnMs of [0, 6, 0, 6, 6]) {
+    now += turnMs;
+    await rest;
+    const startedAt = now;
+    for (rest = walk.pause(); rest === undefined; rest = walk.pause()) now += 1;
+    slicesMs.push(now - startedAt);
+  }
+  expect(slicesMs).toEqual([5, 5, 5, 5, 14]);
+});
+
 test('views rest while a scrape is rendered, and go on then', async () => {
   const slices = slicesOfSteps();
   const scrape = new Steps(500);
