@@ -89,7 +89,7 @@ function withScheme(text: string): string {
 
 /** What is wrong with an address. A person may confirm the use of http. */
 function urlProblem(text: string, allowInsecure: boolean, mayAsk: boolean): string | undefined {
-  // A key that is taken for a host name would be sent to a DNS server.
+  // Otherwise, the exporter would look the key up as a host name, so a DNS server would see it.
   if (isApiKey(text.trim())) return 'expected the URL of the panel, but this is an API key';
   const url = withScheme(text);
   const problem = panelUrlProblem(url);

@@ -30,7 +30,7 @@ export interface NamedServer {
   readonly found: SimulatedServer | undefined;
   /** Undefined if the account has no access to it, either. */
   readonly accessible: SimulatedServer | undefined;
-  /** What the gate is told of it. */
+  /** The server and its node, for the gate's rate limits and faults. */
   readonly target: Pick<CallTarget, 'server' | 'node'>;
 }
 
