@@ -1,4 +1,4 @@
-// A list of IP addresses that remembers what it was asked.
+// A list of IP addresses, with a memory of its last results.
 
 import { type BlockList, isIP, isIPv6 } from 'node:net';
 import { remembered } from './remembered.ts';

@@ -4,8 +4,8 @@
 const MAX_KEYS = 1_000;
 
 /**
- * The function, called once for all texts with the same key. What it finds for a text without a key
- * isn't remembered.
+ * The function with a memory: it is called once for all texts with the same key, and each time for
+ * a text without a key.
  */
 export function remembered<Found>(
   find: (text: string) => Found,

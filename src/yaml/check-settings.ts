@@ -18,7 +18,7 @@ import { YamlDocument } from './yaml-document.ts';
  */
 const MAX_PROBLEMS = 100;
 
-/** What the text of a file is checked against. */
+/** The expectations of a file's text. */
 interface Expected<Settings> {
   /** The name of the file in the issues. */
   readonly file: string;
