@@ -120,6 +120,8 @@ async function runOnce(
     const url = await exporter.ask('url', undefined);
     await allStreaming(url, servers);
     const otherScraper = scrapers === 2 ? keepScraping(url, end.signal) : undefined;
+    // Thrown below, where it can't hide an error of this scraper or of the panel.
+    otherScraper?.catch(() => undefined);
     const seen: Seen[] = [];
     for (let scrape = 0; scrape < SCRAPES; scrape += 1) {
       await randomPause();

@@ -8,6 +8,8 @@ interface OpenConnection {
   readonly socket: Socket;
   /** The response in flight. */
   response: ServerResponse | undefined;
+  /** Begins the request that arrived during that response. */
+  beginNext: (() => void) | undefined;
   /** Whether to close the connection after its response. */
   isEnding: boolean;
   /** Whether its request is waiting for a password check, its turn, or the rendering of a body. */
@@ -47,6 +49,7 @@ export class ClientConnections {
       client,
       socket,
       response: undefined,
+      beginNext: undefined,
       isEnding: false,
       isWaiting: false,
       isAbandoned: false,
@@ -62,14 +65,26 @@ export class ClientConnections {
   }
 
   /**
-   * Records a request, which waits until `answered` is called. Returns false if the connection is
-   * unknown, its previous response is incomplete, or its client has too many abandoned requests.
+   * Begins a request, or lets it wait for the end of the response in flight: that response may
+   * already be with its client, although the kernel hasn't reported that yet. Returns false if the
+   * connection is unknown, another request waits, or the client has too many abandoned requests.
    */
-  track(socket: Socket, response: ServerResponse): boolean {
-    const name = connectionKey(socket);
-    const connection = this.#open.get(name);
-    if (connection === undefined || connection.response?.writableFinished === false) return false;
+  enqueue(socket: Socket, response: ServerResponse, begin: () => void): boolean {
+    const connection = this.#open.get(connectionKey(socket));
+    if (connection === undefined || connection.beginNext !== undefined) return false;
     if ((this.#abandoned.get(connection.client) ?? 0) >= MAX_ABANDONED) return false;
+    const beginTracked = () => {
+      this.#track(connection, socket, response);
+      begin();
+    };
+    if (connection.response === undefined) beginTracked();
+    else connection.beginNext = beginTracked;
+    return true;
+  }
+
+  /** Records a request that begins, which waits until `answered` is called. */
+  #track(connection: OpenConnection, socket: Socket, response: ServerResponse): void {
+    const name = connectionKey(socket);
     // Removed first, so that it moves to the end.
     this.#open.delete(name);
     this.#open.set(name, connection);
@@ -78,11 +93,12 @@ export class ClientConnections {
     this.#waiting.set(response, connection);
     if (connection.isEnding) response.setHeader('Connection', 'close');
     response.once('close', () => {
-      if (connection.response !== response) return;
+      const { beginNext } = connection;
       connection.response = undefined;
+      connection.beginNext = undefined;
       if (connection.isEnding) socket.destroySoon();
+      else if (socket.writable) beginNext?.();
     });
-    return true;
   }
 
   /** Ends the wait of a request when its response begins. */

@@ -167,15 +167,14 @@ export class HttpServer {
         cut(socket);
         return;
       }
-      if (!this.#connections.track(socket, response)) {
-        cut(socket);
-        return;
-      }
-      // With two Host headers, a proxy may have used the one that Node ignores (RFC 9112, 3.2).
-      if ((request.headersDistinct['host']?.length ?? 0) > 1) {
-        response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
-        response.end('Bad request: more than one Host header.\n');
-      } else void respond(request, response);
+      const begin = () => {
+        // With two Host headers, a proxy may have used the one that Node ignores (RFC 9112, 3.2).
+        if ((request.headersDistinct['host']?.length ?? 0) > 1) {
+          response.writeHead(400, { 'Content-Type': 'text/plain; charset=UTF-8', Connection: 'close' });
+          response.end('Bad request: more than one Host header.\n');
+        } else void respond(request, response);
+      };
+      if (!this.#connections.enqueue(socket, response, begin)) cut(socket);
     };
   }
 

@@ -292,11 +292,11 @@ describe('incomplete requests', () => {
   });
 });
 
-describe('a client that sends a request before the response to the previous one', () => {
+describe('a client that sends requests before the response to the previous one', () => {
   const paths = ['/-/healthy', '/metrics', '/', '/api/v1/history?server=x/%23', '/nowhere', '/api/v1/stream'];
   const request = (path: string) => SCRAPE.replace('/metrics', path);
 
-  it.each(paths)('is disconnected, and what it has sent is not processed: %s', async (path) => {
+  it.each(paths)('is disconnected after the third, and the rest is not processed: %s', async (path) => {
     await serve();
     const [client, other] = [await connect(), await connect()];
     let parsed = 0;
@@ -307,16 +307,50 @@ describe('a client that sends a request before the response to the previous one'
     client.send(request(path).repeat(2_000));
     await eventually(() => expect(client.closed).toBe(true));
     unsubscribe('http.server.request.start', count);
-    expect(parsed).toBe(2);
+    expect(parsed).toBe(3);
     expect(answers.length).toBeLessThanOrEqual(1);
     other.send(SCRAPE);
     await eventually(() => expect(other.statuses).toEqual([200]));
   });
 
-  it('is disconnected in the middle of a response', async () => {
+  it('gets its second response after the first, also if both requests came at once', async () => {
+    await serve();
+    const client = await connect();
+    for (const count of [2, 4, 6]) {
+      client.send(request('/nowhere') + request('/-/healthy'));
+      await eventually(() => expect(client.statuses).toHaveLength(count));
+    }
+    expect(client.statuses).toEqual([404, 200, 404, 200, 404, 200]);
+    expect(client.closed).toBe(false);
+  });
+
+  it('gets the second response when it has read the first, and the request takes no memory before', async () => {
     await serve({ body: LARGE });
     const client = await stuck();
     client.send(SCRAPE);
+    await expectLarge();
+    expect(answers).toHaveLength(2);
+    client.socket.resume();
+    await eventually(() => expect(client.bytes).toBeGreaterThan(2 * LARGE.length));
+    expect(answers).toHaveLength(3);
+  });
+
+  it('gets no second response if it leaves, or if the first one ends the connection', async () => {
+    await serve({ body: LARGE });
+    const leaving = await stuck();
+    leaving.send(SCRAPE);
+    leaving.socket.destroy();
+    await eventually(() => expect(answers[0]?.destroyed).toBe(true));
+    const last = await connect();
+    last.send(SCRAPE.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n') + SCRAPE);
+    await eventually(() => expect(last.closed).toBe(true));
+    expect(answers).toHaveLength(2);
+  });
+
+  it('is disconnected in the middle of a response when it sends two more at once', async () => {
+    await serve({ body: LARGE });
+    const client = await stuck();
+    client.send(SCRAPE.repeat(2));
     await eventually(() => expect(answers[0]?.destroyed).toBe(true));
     expect(answers).toHaveLength(1);
   });
