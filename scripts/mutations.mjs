@@ -14,7 +14,7 @@ const OUTCOMES = file('panel/health/last-outcomes');
 const EVIDENCE = file('panel/health/server-evidence');
 const SUSPICION = file('panel/health/suspicion');
 const TALLIES = file('panel/health/tallies');
-const OUTAGE = file('panel/health/outage');
+const BLAME = file('panel/health/blame');
 const OUTCOME = file('panel/health/outcome');
 const CANDIDATES = file('panel/health/candidates');
 const TALLY = file('panel/health/tally');
@@ -235,20 +235,20 @@ export const MUTATIONS = [
     'triedAt === undefined ? now : triedAt + trialGapMs(subject, 0)',
     'now',
   ],
-  ['a panel needs two rounds', OUTAGE, 'isRound ? 2 : 1', '1'],
-  ['a refused key needs one round', OUTAGE, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],
-  ['a trial that proved nothing is no failed one', OUTAGE, '(problem === undefined ? 0 : 1)', '1'],
-  ['trials are 15, 30 and 60 s apart', OUTAGE, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
-  ['the panel and sockets are tried after 15, then 25 s', OUTAGE, '[15_000, 25_000]', '[15_000, 60_000]'],
-  ['another cause of a path is tried soon', OUTAGE, 'isOther ? 1 : trials', 'trials'],
-  ['consoles are tried every five minutes', OUTAGE, '[300_000]', '[30_000]'],
+  ['a panel needs two rounds', BLAME, 'isRound ? 2 : 1', '1'],
+  ['a refused key needs one round', BLAME, 'isRound ? 2 : 1', "subject === 'panel' ? 2 : 1"],
+  ['a trial that proved nothing is no failed one', BLAME, '(problem === undefined ? 0 : 1)', '1'],
+  ['trials are 15, 30 and 60 s apart', BLAME, '[15_000, 30_000, 60_000]', '[15_000, 60_000, 60_000]'],
+  ['the panel and sockets are tried after 15, then 25 s', BLAME, '[15_000, 25_000]', '[15_000, 60_000]'],
+  ['another cause of a path is tried soon', BLAME, 'isOther ? 1 : trials', 'trials'],
+  ['consoles are tried every five minutes', BLAME, '[300_000]', '[30_000]'],
   [
     'a trial comes a gap after the start of the last',
-    OUTAGE,
+    BLAME,
     'outage.trial.since + trialGapMs(',
     'now + trialGapMs(',
   ],
-  ['every second trial has new credentials', OUTAGE, 'outage.trials % 2 === 1', 'outage.trials < 0'],
+  ['every second trial has new credentials', BLAME, 'outage.trials % 2 === 1', 'outage.trials < 0'],
   [
     'a recovery wakes servers that show its cause as another one',
     CONDITION,

@@ -22,7 +22,7 @@ interface ReloaderOptions {
 }
 
 /**
- * Reloads on request. `config/changed-settings.ts` decides what a changed setting affects, and
+ * Reloads on request. `config/reload-effects.ts` decides what a changed setting affects, and
  * `Supervisor.apply` rebuilds or changes the panels.
  */
 export class Reloader {

@@ -1,8 +1,8 @@
 // One running panel with its configuration.
 
 import type { NameLookups } from '../addresses/name-lookups.ts';
-import { affectedByChanges } from '../config/changed-settings.ts';
 import type { PanelConfig } from '../config/config.ts';
+import { affectedByChanges } from '../config/reload-effects.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { KeptServer } from '../domain/kept-server.ts';
 import type { Logger } from '../domain/logger.ts';

@@ -1,7 +1,7 @@
 // Runs the configured panels, and applies changed configurations.
 
-import { affectedByChanges } from '../config/changed-settings.ts';
 import type { Config, PanelConfig } from '../config/config.ts';
+import { affectedByChanges } from '../config/reload-effects.ts';
 import type { KeptServer } from '../domain/kept-server.ts';
 import type { FleetReading, PanelReading, ServerReading } from '../domain/reading.ts';
 import type { ServerTarget } from '../domain/server.ts';
@@ -17,7 +17,7 @@ import { keepServers } from './unchanged-servers.ts';
 export interface ConfigChanges {
   /**
    * A `rebuilt` panel starts again, because it has another address or API (`panel` in
-   * config/changed-settings.ts). A `changed` panel continues with new settings.
+   * config/reload-effects.ts). A `changed` panel continues with new settings.
    */
   readonly panels: Readonly<Record<'removed' | PanelTransition['change'], number>>;
   readonly servers: Readonly<Record<'added' | 'removed' | 'changed' | 'unchanged', number>>;

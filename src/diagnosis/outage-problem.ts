@@ -1,5 +1,5 @@
 // Converts the problem of one server's call to the problem of the panel, path, node or consoles
-// that cause it. `panel/health/outage.ts` decides when one of these is blamed.
+// that cause it. `panel/health/blame.ts` decides when one of these is blamed.
 
 import type { Problem } from '../domain/problems.ts';
 import type { ApiEndpoint } from '../domain/telemetry.ts';

@@ -1,4 +1,5 @@
-// The problems of servers that a person sees, each with one code.
+// The problems of servers that a person sees, each with one code. `session/condition.ts` decides
+// which of its causes a server has.
 import type { Severity } from './cause-table.ts';
 
 /**

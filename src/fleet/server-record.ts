@@ -1,4 +1,5 @@
-// The record of one server: its newest sample and all counters.
+// The record of one server: its newest sample and all counters. `stop-decisions.ts` counts its
+// stops.
 
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { KeptServer } from '../domain/kept-server.ts';

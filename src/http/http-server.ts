@@ -14,7 +14,10 @@ import { formatListenAddress, type ListenAddress, ListenError } from './listen-a
 import { BcryptThread, Passwords } from './passwords.ts';
 import { type TlsSettings, UNRESTRICTED, type WebSettingsSource } from './web-settings.ts';
 
-/** Limits for clients; times are in milliseconds. */
+/**
+ * Limits for clients; times are in milliseconds. `held-bodies.ts` limits the bytes of responses,
+ * `passwords.ts` wrong passwords, and `status-page/data/viewers.ts` streams of the page.
+ */
 const LIMITS = {
   /** Concurrent connections: many more than a few Prometheus servers and people need. */
   connections: 256,

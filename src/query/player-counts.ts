@@ -1,4 +1,4 @@
-// Validates the numbers in a game's response.
+// Validates the numbers of players in a game's response.
 
 import { type Answer, QueryError } from './query-model.ts';
 

@@ -1,7 +1,7 @@
 // How long a session waits after failures and refusals. `retryDelay` in machine-steps.ts chooses
 // between them.
 
-import { TRIAL_GAPS_MS } from '../panel/health/outage.ts';
+import { TRIAL_GAPS_MS } from '../panel/health/blame.ts';
 
 /**
  * After this many consecutive failures, the next call will probably fail as well, so it waits for

@@ -1,4 +1,5 @@
-// Decides the condition of a server with a table, in which the first applicable row wins.
+// Decides the condition of a server and the problem that it shows, with a table in which the first
+// applicable row wins. `panel/health/blame.ts` decides when its node or panel is blamed instead.
 
 import { CAUSES } from '../diagnosis/causes.ts';
 import type { CauseCode, Problem } from '../domain/problems.ts';

@@ -1,4 +1,5 @@
 // Keeps the state of the servers in a file, across restarts of the exporter.
+// `domain/kept-server.ts` lists what is kept.
 
 import { mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -3,8 +3,8 @@
  */
 import { isBlockedAlone, type Signs } from '../../src/diagnosis/signs.ts';
 import type { Problem } from '../../src/domain/problems.ts';
-import * as outage from '../../src/panel/health/outage.ts';
-import { type Outage, suspected, trialGapMs } from '../../src/panel/health/outage.ts';
+import * as outage from '../../src/panel/health/blame.ts';
+import { type Outage, suspected, trialGapMs } from '../../src/panel/health/blame.ts';
 import type { AskedServer, Outcome } from '../../src/panel/health/outcome.ts';
 import {
   type Channel,

@@ -2,9 +2,9 @@
 import * as fc from 'fast-check';
 import { callSigns, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
+import type { Outage } from '../../src/panel/health/blame.ts';
 import { LastOutcomes } from '../../src/panel/health/last-outcomes.ts';
 import { Ledger } from '../../src/panel/health/ledger.ts';
-import type { Outage } from '../../src/panel/health/outage.ts';
 import type { AskedServers, Outcome } from '../../src/panel/health/outcome.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../../src/panel/subjects.ts';
 

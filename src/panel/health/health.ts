@@ -12,9 +12,9 @@ import {
   socketsSubject,
   subjectChannel,
 } from '../subjects.ts';
+import { hastened, type Outage, shownProblem, withCheck } from './blame.ts';
 import { LastOutcomes, SLICE } from './last-outcomes.ts';
 import { Ledger } from './ledger.ts';
-import { hastened, type Outage, shownProblem, withCheck } from './outage.ts';
 import { type AskedServer, type Outcome, workedAt } from './outcome.ts';
 import { RefusalWatch } from './refusal-watch.ts';
 import type { SocketTrial } from './socket-trials.ts';

@@ -2,7 +2,7 @@
 import { NEVER } from '../../domain/clock.ts';
 import { Heap } from '../heap.ts';
 import { PATHS, type Path, pathSubject, type Subject, subjectNode } from '../subjects.ts';
-import { type Outage, suspected, trialGapMs } from './outage.ts';
+import { type Outage, suspected, trialGapMs } from './blame.ts';
 import { findSuspicion, type KnownFacts } from './suspicion.ts';
 import { Tallies } from './tallies.ts';
 import type { Tally } from './tally.ts';

@@ -1,5 +1,5 @@
 /**
- * Decides from the tallies which failures make a subject suspected; pure. `outage.ts` decides when
+ * Decides from the tallies which failures make a subject suspected; pure. `blame.ts` decides when
  * a suspected one is blamed.
  */
 

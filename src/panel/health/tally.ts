@@ -4,6 +4,7 @@ import { NEVER } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { Heap, type HeapItem, HeapSlot } from '../heap.ts';
 import { type Channel, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
+import type { Outage } from './blame.ts';
 import {
   type Evidence,
   Group,
@@ -12,7 +13,6 @@ import {
   type NextEvidence,
   REFUSALS,
 } from './evidence-group.ts';
-import type { Outage } from './outage.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Stands for a heap that was never used. */

@@ -3,10 +3,10 @@ import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { Problem } from '../../domain/problems.ts';
 import { PriorityQueue } from '../priority-queue.ts';
 import { NO_SERVER, type Subject, subjectChannel, subjectNode } from '../subjects.ts';
+import { blamedIfTrialFailed, type Outage, type Trial, trialProblem, withTrial } from './blame.ts';
 import { askCanaries } from './canaries.ts';
 import type { LastOutcomes } from './last-outcomes.ts';
 import type { Ledger } from './ledger.ts';
-import { blamedIfTrialFailed, type Outage, type Trial, trialProblem, withTrial } from './outage.ts';
 import { SocketTrials } from './socket-trials.ts';
 import type { Enqueue, RunningTrial } from './trial-call.ts';
 

@@ -9,7 +9,11 @@ import { SlidingWindow, WINDOW_MS } from './sliding-window.ts';
 /** The limit until the panel reports one: the lowest one seen in the field. */
 const UNLEARNED_PER_MINUTE = 60;
 
-/** The part of the limit that the exporter uses. The rest is for people who share the account. */
+/**
+ * The part of the limit that the exporter uses. The rest is for people who share the account. The
+ * exporter's part is shared by kinds of calls in `start-rules.ts`, `fleet/poll-pace.ts` and
+ * `fleet/listing-pace.ts`.
+ */
 export const PART_OF_LIMIT = 0.8;
 
 /**

@@ -1,4 +1,4 @@
-import { SHORT_TRIAL_GAPS_MS, TRIAL_GAPS_MS } from '../../../src/panel/health/outage.ts';
+import { SHORT_TRIAL_GAPS_MS, TRIAL_GAPS_MS } from '../../../src/panel/health/blame.ts';
 import { refusedRetryMs, SLOW_RETRY_MS } from '../../../src/session/backoff.ts';
 
 /**

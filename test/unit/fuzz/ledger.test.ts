@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import { callSigns, NO_SIGNS, socketSigns } from '../../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
-import type { Outage } from '../../../src/panel/health/outage.ts';
-import * as steps from '../../../src/panel/health/outage.ts';
+import type { Outage } from '../../../src/panel/health/blame.ts';
+import * as steps from '../../../src/panel/health/blame.ts';
 import type { AskedServers, Outcome } from '../../../src/panel/health/outcome.ts';
 import {
   CHANNELS,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { suspected, withTrial } from '../../../../src/panel/health/blame.ts';
 import { findHold } from '../../../../src/panel/health/holds.ts';
-import { suspected, withTrial } from '../../../../src/panel/health/outage.ts';
 import type { Call } from '../../../../src/panel/scheduler/call.ts';
 import { NO_SERVER, type Subject } from '../../../../src/panel/subjects.ts';
 import { NOW } from '../../../support/panel-outcomes.ts';

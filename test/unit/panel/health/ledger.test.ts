@@ -7,7 +7,7 @@ import {
   shownProblem,
   withCheck,
   withTrial,
-} from '../../../../src/panel/health/outage.ts';
+} from '../../../../src/panel/health/blame.ts';
 import { NO_SERVER, type Subject, subjectChannel, subjectNode } from '../../../../src/panel/subjects.ts';
 import {
   A,

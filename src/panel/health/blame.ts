@@ -1,6 +1,7 @@
 /**
- * An outage, with the pure steps between its states: suspected, then blamed once its trials have
- * failed.
+ * Decides when a subject, such as a node or a path of the panel, is blamed for the failures of its
+ * servers: an outage is suspected, then blamed once its trials have failed; pure. A server that
+ * fails alone shows its own problem (`session/condition.ts`).
  */
 
 import { CAUSES } from '../../diagnosis/causes.ts';

@@ -1,4 +1,4 @@
-// Which parts of a panel its changed settings affect: calls, sockets, the key, or everything.
+// Decides which parts of a panel a reload rebuilds: calls, sockets, the key, or everything.
 
 import type { PanelConfig } from './config.ts';
 import { disclose } from './config-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { affectedByChanges } from '../../../src/config/changed-settings.ts';
 import type { PanelConfig } from '../../../src/config/config.ts';
+import { affectedByChanges } from '../../../src/config/reload-effects.ts';
 import { Secret } from '../../../src/text/redaction.ts';
 import { target } from '../../support/targets.ts';
 

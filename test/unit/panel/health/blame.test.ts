@@ -10,7 +10,7 @@ import {
   trialProblem,
   withCheck,
   withTrial,
-} from '../../../../src/panel/health/outage.ts';
+} from '../../../../src/panel/health/blame.ts';
 import { NO_SERVER, type Subject } from '../../../../src/panel/subjects.ts';
 import { BLAMED, NOW } from '../../../support/panel-outcomes.ts';
 
