@@ -1,6 +1,8 @@
+// Runs one program of the benchmarks in its own process, and calls its functions for the parent.
+
 import type { Program, Question, Reply } from './program-process.ts';
 
-// Each program is loaded separately, so that its memory and startup don't include another's modules.
+// Each program is imported on demand, so that its memory and startup include only its own modules.
 const PROGRAMS: Readonly<
   Record<string, () => Promise<{ readonly start: (options: never) => Promise<Program> }>>
 > = {
@@ -27,7 +29,7 @@ const [name = '', options = '{}'] = process.argv.slice(2);
 const load = PROGRAMS[name];
 if (load === undefined) throw new Error(`expected one of ${Object.keys(PROGRAMS).join(', ')}, got "${name}"`);
 
-// The parent process has ended or no longer needs this one.
+// The channel closes when the parent ends or stops this program.
 process.on('disconnect', () => process.exit(0));
 const { start } = await load();
 const program = await start(JSON.parse(options) as never);
@@ -43,6 +45,6 @@ async function answer({ id, name: asked, argument }: Question): Promise<void> {
 }
 
 function reply(message: Reply): void {
-  // The parent may have closed the channel while it still waited: then nobody is left to tell.
+  // An error is ignored, because the parent may have closed the channel in the meantime.
   process.send?.(message, undefined, {}, () => undefined);
 }

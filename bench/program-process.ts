@@ -1,7 +1,9 @@
+// Runs a program in its own process, and calls its functions from here.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The functions that can be called in a program in its own process. */
+/** The functions of a program that its parent process can call. */
 export type Program = Readonly<Record<string, (argument: never) => unknown>>;
 
 export interface Question {
@@ -19,10 +21,10 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The reply that means that a program has started. */
+/** The id of the reply that reports the start of a program. */
 const STARTED = 0;
 
-/** A program that runs in its own process, so that the measured code doesn't share its heap or event loop. */
+/** A program in its own process, so that the measured code has its own heap and event loop. */
 export class ProgramProcess<Asked extends Program> {
   readonly #name: string;
   readonly #process: ChildProcess;
@@ -33,12 +35,12 @@ export class ProgramProcess<Asked extends Program> {
   constructor(name: string, options: object) {
     this.#name = name;
     this.#process = fork(new URL('./child.js', import.meta.url), [name, JSON.stringify(options)], {
-      // Collecting garbage on demand distinguishes a leak from garbage that has not been collected yet.
+      // Collecting garbage on demand distinguishes a leak from garbage that isn't collected yet.
       execArgv: ['--expose-gc'],
     });
   }
 
-  /** The id of its process. */
+  /** The id of the process. */
   get pid(): number {
     const { pid } = this.#process;
     if (pid === undefined) throw new Error(`the program ${this.#name} did not start`);

@@ -1,3 +1,5 @@
+// The command line of the benchmarks, for `npm run bench`.
+
 import { parseArgs } from 'node:util';
 import { apiEconomy } from './compressed/api-economy.ts';
 import { slowStart } from './compressed/slow-start.ts';

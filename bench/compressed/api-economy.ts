@@ -1,3 +1,5 @@
+// The benchmark `api-economy`: API calls per streaming server.
+
 import type { Benchmark } from '../report/benchmark.ts';
 import { median, ratios } from '../report/statistics.ts';
 import { medianAndSpread } from '../report/table.ts';
@@ -7,7 +9,7 @@ const SPEED = 20;
 const STATS_INTERVAL_MS = 5_000;
 const DEFAULT_RUNS = 3;
 
-/** Enough for every server to have data, and for two lifetimes of its tokens. */
+/** After these minutes, every server has data. The measurement then covers two lives of a token. */
 const SETTLED_MINUTES = 3;
 const MEASURED_MINUTES = 20;
 
@@ -19,7 +21,7 @@ interface Cost {
   readonly perServerAndMinute: number;
 }
 
-/** The share of the panel's rate limit that a streaming server uses. */
+/** Compares the API calls of streaming servers with those of polled ones. */
 export const apiEconomy: Benchmark = {
   name: 'api-economy',
   title: 'API calls per streaming server and minute, over two lifetimes of a token',
@@ -62,7 +64,7 @@ baseline is the same fleet with mode: poll, at the same time on another panel: o
           measured: median(perServer(streamed)),
         },
         {
-          // Servers without a socket cost few calls.
+          // Ensures that the servers streamed, because servers without a socket need few calls.
           what: 'sockets at the end, of the streamed servers',
           bound: { kind: 'at least', value: servers },
           unit: '',

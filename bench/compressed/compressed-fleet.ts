@@ -1,3 +1,5 @@
+// A fleet in compressed time, with the exporter and a simulated panel in this process.
+
 import { createApp } from '../../src/app/app.ts';
 import { parseConfig } from '../../src/config/parse.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
@@ -5,29 +7,34 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { configText } from '../fleet/config-text.ts';
 
-/** A fleet whose minutes pass in seconds: the exporter and the simulated panel share a fast clock. */
+/**
+ * Options of a fleet whose minutes pass in seconds, because exporter and panel share a fast clock.
+ */
 export interface CompressedFleetOptions {
   readonly servers: number;
   readonly limitPerMinute: number;
-  /** The speed relative to real time. */
+  /** How many times faster than real time the clock runs. */
   readonly speed: number;
-  /** Infrequent frames make a high speed possible; they don't affect the API calls. */
+  /**
+   * The time between two `stats` of a server. Fewer frames allow a higher speed, and don't change
+   * the number of API calls.
+   */
   readonly statsIntervalMs: number;
   readonly mode?: 'auto' | 'poll';
 }
 
 export interface CompressedFleet {
   readonly panel: Simulator;
-  /** Minutes of the fleet's time since the start. */
+  /** Minutes since the start, by the fleet's clock. */
   minutes(): number;
-  /** Resolves when this many minutes of the fleet's time have passed since the start. */
+  /** Resolves this many minutes after the start, by the fleet's clock. */
   until(minutes: number): Promise<void>;
   /** Seconds since each server's newest sample; servers without a sample are omitted. */
   sampleAges(): Promise<readonly number[]>;
   stop(): Promise<void>;
 }
 
-// In compressed time, real work counts against deadlines: a busy machine must not exceed them.
+// Timeouts follow the fast clock, but the machine doesn't: if it is busy, short ones would expire.
 const WIDE_DEADLINES = ['connect_timeout: 5m', 'auth_timeout: 5m', 'request_timeout: 10m'];
 
 export async function startCompressedFleet(options: CompressedFleetOptions): Promise<CompressedFleet> {
@@ -62,7 +69,7 @@ export async function startCompressedFleet(options: CompressedFleetOptions): Pro
         clock.schedule((wanted - minutes()) * 60_000, resolve);
       }),
     sampleAges: async () => {
-      // Read before the scrape, which takes minutes of this clock's time.
+      // Read before the scrape, which takes minutes by this clock.
       const now = clock.toUnixMs(clock.now()) / 1_000;
       const text = await (await fetch(`${url}/metrics`)).text();
       const samples = text.matchAll(/^gameserver_last_sample_timestamp_seconds\{.*\} (\S+)$/gm);

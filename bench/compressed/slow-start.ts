@@ -1,3 +1,5 @@
+// The benchmark `slow-start`: a cold start with many servers.
+
 import { busiestMinute } from '../../test/support/busiest-minute.ts';
 import type { Benchmark } from '../report/benchmark.ts';
 import { startCompressedFleet } from './compressed-fleet.ts';
@@ -6,14 +8,20 @@ const LIMIT_PER_MINUTE = 720;
 const SPEED = 20;
 const STATS_INTERVAL_MS = 5_000;
 const LOOKS_AT_MINUTES = [1, 2, 3, 4, 5];
-/** A limit of 720 calls a minute, of which the exporter uses four fifths, lets 2,000 servers start in 3.5 minutes. */
+/**
+ * With 720 calls per minute, of which the exporter uses four fifths, 2,000 servers start in 3.5
+ * minutes.
+ */
 const STARTED_AT_MINUTE = 4;
 
-/** By then the first token renewals are over, and the second ones haven't begun. */
+/** By then, every token has been renewed once, and none twice. */
 const END_MINUTES = 13;
 const BUCKET_SECONDS = 30;
 
-/** A cold start of many servers: how soon there is data, whether the budget is kept, and how token renewals are spread. */
+/**
+ * Measures how soon all servers have data, whether the rate limit is kept, and how token renewals
+ * are spread over time.
+ */
 export const slowStart: Benchmark = {
   name: 'slow-start',
   title: 'cold start of 2,000 servers on a panel that allows 720 calls per minute',

@@ -1,4 +1,4 @@
-// The baseline of the connect benchmark: the same handshakes with ws alone.
+// The baseline of the benchmark `connect`: the same handshakes with ws alone.
 import { readFile } from 'node:fs/promises';
 import { WebSocket } from 'ws';
 import { timeOf } from './process-time.ts';
@@ -10,7 +10,10 @@ const BACKOFF_MS = 500;
 const AUTH = JSON.stringify({ event: 'auth', args: ['t'.repeat(581)] });
 const SEND_STATS = JSON.stringify({ event: 'send stats', args: [null] });
 
-/** Opens sockets, sends a token, requests stats, parses them, and opens what ended again after half a second. */
+/**
+ * Opens sockets, sends tokens, requests and parses `stats`, and reopens lost sockets after half a
+ * second.
+ */
 export async function start({ url, servers, caFile }: ConnectingOptions): Promise<ConnectingProgram> {
   const tls = caFile === undefined ? {} : { ca: await readFile(caFile, 'utf8') };
   const streams = new Stage(servers);

@@ -1,4 +1,4 @@
-// What it costs to open a socket, and to open one again that was lost.
+// The benchmark `connect`: the CPU time of opening a socket, and of reopening a lost one.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ import type { ConnectingOptions, ConnectingProgram } from './sessions.ts';
 const DEFAULT_SERVERS = 1_000;
 const DEFAULT_RUNS = 5;
 
-/** The first connects compile the code. */
+/** How often all sockets are lost and reopened. The code was compiled during the connects. */
 const RECONNECTS = 3;
 
 const CLIENTS = ['connecting-sessions', 'connecting-ws'] as const;
 type Client = (typeof CLIENTS)[number];
 
-/** CPU milliseconds a server, in each run. */
+/** CPU milliseconds per server, in each run. */
 interface Costs {
   readonly connect: number[];
   readonly reconnect: number[];

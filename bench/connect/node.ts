@@ -1,4 +1,4 @@
-// The node of the connect benchmark: accepts every token, and sends stats on request.
+// The node of the benchmark `connect`: accepts every token, and sends `stats` on request.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -28,7 +28,7 @@ const FRAMES = {
   stats: JSON.stringify({ event: 'stats', args: [JSON.stringify(STATS)] }),
 };
 
-/** So many connections may wait to be accepted: all servers connect at once. */
+/** The maximum number of connections that wait to be accepted. All servers connect at once. */
 const BACKLOG = 16_384;
 
 export async function start({ tls }: NodeOptions) {

@@ -1,13 +1,15 @@
-// CPU time of this process while something happens, with a profile on request.
+// Measures the CPU time of this process during a task, with a profile on request.
 import { startProfile } from '../fleet/process-usage.ts';
 
-/** Milliseconds of all threads, and of the clock. */
+/** CPU milliseconds of all threads, and elapsed milliseconds. */
 export interface TimeTaken {
   readonly cpuMs: number;
   readonly wallMs: number;
 }
 
-/** Measures until `run` resolves; garbage that was left before isn't collected during it. */
+/**
+ * Measures until `run` resolves. Collects garbage first, so that earlier garbage isn't included.
+ */
 export async function timeOf(run: () => Promise<void>, profile?: string): Promise<TimeTaken> {
   globalThis.gc?.();
   const stopProfile = profile === undefined ? undefined : await startProfile(profile);

@@ -1,4 +1,4 @@
-// The exporter's sessions with their sockets and records, at a panel that grants each token at once.
+// The exporter's sessions for the benchmark `connect`, with a panel that grants tokens at once.
 import { readFile } from 'node:fs/promises';
 import { systemNames } from '../../src/addresses/name-lookups.ts';
 import { openLog } from '../../src/app/log.ts';
@@ -19,23 +19,26 @@ export interface ConnectingOptions {
   /** The address of the node's sockets, without a path. */
   readonly url: string;
   readonly servers: number;
-  /** The node's certificate, as a file. */
+  /** The path of the node's certificate. */
   readonly caFile?: string | undefined;
 }
 
-/** What is asked of either client. */
+/** The functions of both clients. */
 export interface ConnectingProgram {
   [name: string]: (profile: string | undefined) => Promise<TimeTaken>;
   /** Connects all servers. */
   connect(profile: string | undefined): Promise<TimeTaken>;
-  /** All sockets are about to end: until each server streams again. */
+  /** Is called before all sockets are lost. Resolves when every server streams again. */
   reconnect(profile: string | undefined): Promise<TimeTaken>;
 }
 
 const STALENESS = { socket: 60_000, poll: 60_000 };
 const TOKEN_LIVES_MS = 600_000;
 
-/** Of the longest back-off after a first failure: all sockets are opened again after half a second. */
+/**
+ * The random part of back-offs: a tenth of their upper limit, so that sockets are reopened after
+ * half a second.
+ */
 const RANDOM = 0.1;
 
 export async function start({ url, servers, caFile }: ConnectingOptions): Promise<ConnectingProgram> {
@@ -86,7 +89,7 @@ export async function start({ url, servers, caFile }: ConnectingOptions): Promis
   };
 }
 
-/** Resolves each time when all servers have reached it. */
+/** Counts the servers that have reached a stage. */
 export class Stage {
   readonly #servers: number;
   #reached = 0;
@@ -101,7 +104,7 @@ export class Stage {
     if (this.#reached === this.#servers) this.#resolve();
   }
 
-  /** Begins anew. */
+  /** Counts from 0 again. Resolves when all servers have reached the stage. */
   async all(): Promise<void> {
     this.#reached = 0;
     await new Promise<void>((resolve) => {
@@ -110,7 +113,7 @@ export class Stage {
   }
 }
 
-/** As long as those of real panels. */
+/** As long as the tokens of real panels. */
 const TOKEN = `${'h'.repeat(36)}.${'p'.repeat(500)}.${'s'.repeat(43)}`;
 
 async function panelConfig(caFile: string | undefined) {

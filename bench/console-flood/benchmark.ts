@@ -1,3 +1,5 @@
+// The benchmark `console-flood`: the cost of skipping a console frame.
+
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark } from '../report/benchmark.ts';
 import { median, ratios } from '../report/statistics.ts';

@@ -1,3 +1,5 @@
+// Measures the cost of handling frames.
+
 import { Sample } from '../../src/domain/sample.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
 import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
@@ -7,7 +9,7 @@ import { median } from '../report/statistics.ts';
 
 export type FrameCostsProgram = Awaited<ReturnType<typeof start>>;
 
-/** Nanoseconds per frame. */
+/** Nanoseconds per frame, by kind. */
 export interface FrameCosts {
   readonly shortLine: number;
   readonly longLine: number;
@@ -17,15 +19,17 @@ export interface FrameCosts {
 
 const { daemonNotice, handleFrame } = PTERODACTYL.socket;
 
-/** The number of different frames, so that no result can be cached from the last one. */
+/** The number of different frames of a kind, so that no result of the last frame can be reused. */
 const VARIANTS = 1_024;
 
-/** Frames between two readings of the clock. */
+/** Frames between two reads of the clock. */
 const BATCH = 8_192;
 
 const LONG_LINE_CHARACTERS = 2_000;
 
-/** Measures `handleFrame` with prepared frames, alternating between kinds of frames batch by batch. */
+/**
+ * Measures `handleFrame` with prepared frames, and alternates between the kinds after each batch.
+ */
 export async function start() {
   const line = (text: string, index: number) => frame('console output', `[INFO]: Player${index} ${text}`);
   const kinds: Readonly<Record<keyof FrameCosts, () => number>> = {
@@ -47,7 +51,7 @@ export async function start() {
         number[]
       >;
       const names = Object.keys(kinds) as (keyof FrameCosts)[];
-      // The first second is used for compilation and isn't counted.
+      // The first second isn't counted, because the code is compiled in it.
       const countedFrom = performance.now() + 1_000;
       while (performance.now() < countedFrom + seconds * 1_000) {
         for (const name of names) {
@@ -77,7 +81,7 @@ function batchOf(frames: readonly Buffer[], handler: FrameHandler): () => number
 
 const NO_FLEET = { panels: () => [], servers: () => [] };
 
-/** Counts like the exporter, and keeps the last sample. */
+/** Counts messages like the exporter, and keeps only the last sample. */
 function keepingHandler(): FrameHandler & { readonly last: Sample; lines: number } {
   return {
     telemetry: new SelfMetrics({ version: '', revision: '', fleet: NO_FLEET }).telemetry('main'),
@@ -100,7 +104,7 @@ function keepingHandler(): FrameHandler & { readonly last: Sample; lines: number
   };
 }
 
-/** What a session does with a frame: once a second, the sample is stored in the server's record. */
+/** Stores samples in the server's record like a session. Samples are a second apart. */
 function recordingHandler(): FrameHandler {
   const target = {
     panel: 'p',

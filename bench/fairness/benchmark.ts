@@ -1,3 +1,5 @@
+// The benchmark `fairness`: healthy servers beside failing ones, in simulated time.
+
 import type { Benchmark, Target } from '../report/benchmark.ts';
 import { formatNumber } from '../report/table.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -6,10 +8,12 @@ import { type Outcome, type Scenario, simulate } from './simulation.ts';
 const MIN_FRESH = 0.99;
 const MAX_WASTED = 0.15;
 
-/** In an overloaded fleet, the share of time with fresh data of each server is at most so far from the mean. */
+/**
+ * In an overloaded fleet, the maximum distance of any server's share of fresh time from the mean.
+ */
 const MAX_DISTANCE = 0.1;
 
-/** The bounds that a scenario's outcome violates; empty if none. */
+/** The bounds that the outcome of a scenario exceeds; empty if none. */
 export function missed({ isOverloaded = false }: Scenario, outcome: Outcome): readonly string[] {
   const { fresh, wasted, busiestMinute, allowed, throttled } = outcome;
   return [
@@ -21,12 +25,14 @@ export function missed({ isOverloaded = false }: Scenario, outcome: Outcome): re
   ];
 }
 
-/** How far the best or the worst server is from the mean. */
+/** The distance from the mean to the best or the worst server, whichever is greater. */
 function distance({ fresh, worst, best }: Outcome): number {
   return Math.max(fresh - worst, best - fresh);
 }
 
-/** Healthy servers next to dead, refused or too many servers. */
+/**
+ * Measures whether healthy servers stay fresh beside servers that are dead, refused or too many.
+ */
 export const fairness: Benchmark = {
   name: 'fairness',
   title: 'healthy servers next to dead, refused or very many servers, in simulated time',

@@ -1,3 +1,5 @@
+// The scenarios of the benchmark `fairness`.
+
 import type { ServerGroup, Trouble } from './scripted-panel.ts';
 import type { Scenario } from './simulation.ts';
 
@@ -8,15 +10,15 @@ const group = (
   node = `node-${trouble}`,
 ): ServerGroup => ({ count, mode, trouble, node });
 
-/** One node per server, so that what is learned about one server shows nothing about another. */
+/** One node per server, so that the outcome of one server is no evidence about another. */
 const scattered = (count: number, mode: ServerGroup['mode'], trouble: Trouble): readonly ServerGroup[] =>
   Array.from({ length: count }, (_, index) => group(1, mode, trouble, `node-${trouble}-${index}`));
 
-/** As many servers on four nodes. */
+/** This many servers on four nodes. */
 const streamed = (count: number): readonly ServerGroup[] =>
   Array.from({ length: 4 }, (_, node) => group(Math.ceil(count / 4), 'auto', 'none', `node-${node}`));
 
-/** As many servers, divided among so many dead nodes. */
+/** This many servers, divided among this many dead nodes. */
 const dead = (count: number, nodes: number): readonly ServerGroup[] =>
   Array.from({ length: nodes }, (_, node) => group(count / nodes, 'auto', 'dead', `dead-${node}`));
 

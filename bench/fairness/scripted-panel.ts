@@ -1,3 +1,5 @@
+// A panel in this process that responds and fails as a scenario says.
+
 import type { Clock } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { CollectionMode, ServerTarget } from '../../src/domain/server.ts';
@@ -21,9 +23,15 @@ import { listed } from '../../test/support/listed.ts';
 import { sampleOf } from '../../test/support/samples.ts';
 
 /**
- * A server's fault. `dead`: sockets to its node fail, and `/resources` responds with 504 after 20 s; `missing`: 200 without data;
- * `origin`: the node rejects the upgrade with 403; `mismatch`: it can't verify the token; `permission`: the panel refuses the console with 403; `suspended`: it refuses
- * everything; `unknown`: the panel has no such server.
+ * A fault of one server.
+ *
+ * - `dead`: sockets to its node fail, and `/resources` responds with 504 after 20 s.
+ * - `missing`: `/resources` responds with 200, but without data.
+ * - `origin`: the node rejects upgrades with 403.
+ * - `mismatch`: the node can't verify tokens.
+ * - `permission`: the panel denies access to the console with 403.
+ * - `suspended`: the panel denies tokens and polls with 409.
+ * - `unknown`: the panel has no such server.
  */
 export type Trouble =
   | 'none'
@@ -35,7 +43,7 @@ export type Trouble =
   | 'suspended'
   | 'unknown';
 
-/** What a fault does to a call, or to a connect to a node. */
+/** The effect of a fault on API calls, or on connections to a node. */
 export type Effect =
   /** The connection is closed without a response. */
   | 'cut'
@@ -43,48 +51,57 @@ export type Effect =
   | 'hang'
   /** A proxy responds with 502. */
   | 'down'
-  /** A proxy responds to half of the calls with 502, at random. */
+  /** A proxy responds with 502 to a random half of the calls. */
   | 'flaky'
-  /** The panel responds with 500 in its own form. */
+  /** The panel itself responds with 500. */
   | 'error'
-  /** The panel responds with 404 in its own form, and the node to an upgrade. */
+  /** The panel itself responds with 404, and so does the node to upgrades. */
   | 'missing'
-  /** The panel refuses the key. */
+  /** The panel rejects the API key. */
   | 'revoked'
-  /** The panel refuses the account every server, with 403. */
+  /** The panel denies the account access to every server, with 403. */
   | 'forbidden'
-  /** A proxy responds with a page. */
+  /** A proxy responds with its login page. */
   | 'page'
-  /** The response is 429: without headers, with those of the account's limit, or with those of one console's. */
+  /**
+   * The response is 429: without rate limit headers, with those of the account's limit, or with
+   * those of the limit for one server's tokens.
+   */
   | 'throttled'
   | 'limited'
   | 'console limit'
-  /** The panel responds with 504, or 200 without data, because the node doesn't respond to it. */
+  /** The panel responds with 504, because the node doesn't respond to it. */
   | 'unreachable'
-  /** The node refuses upgrades: its connection is refused, or its response is 403. */
+  /** The node refuses connections, or rejects upgrades with 403. */
   | 'refused'
   | 'origin'
-  /** The node can't verify tokens, its clock makes it reject them, or its certificate is from an unknown CA. */
+  /**
+   * The node can't verify tokens, rejects them because its clock is wrong, or has a certificate
+   * from an unknown CA.
+   */
   | 'mismatch'
   | 'clock'
   | 'certificate'
-  /** The node accepts tokens and then sends nothing, something else than stats, or a close frame after 1.5 s. */
+  /**
+   * The node accepts tokens, but then sends nothing, sends invalid stats, or closes the connection
+   * after 1.5 s.
+   */
   | 'mute'
   | 'garbage'
   | 'closing'
-  /** The node has another address: new credentials contain it, and the old one refuses connections. */
+  /** The node has a new address, which new credentials contain. The old one refuses connections. */
   | 'moved';
 
-/** Something that goes wrong for some minutes. */
+/** A fault that lasts some minutes. */
 export interface Fault {
   readonly fromMinute: number;
   readonly toMinute: number;
   readonly effect: Effect;
-  /** The calls that fail, all if absent; `socket` for the sockets of a node. */
+  /** The endpoint whose calls fail, or `socket` for sockets to nodes; all endpoints if absent. */
   readonly on?: ApiEndpoint | 'socket' | undefined;
-  /** Only servers of this node. */
+  /** The only node whose servers fail, if present. */
   readonly node?: string | undefined;
-  /** Only these servers, by their places in the fleet. */
+  /** The only servers that fail, if present, by their indexes in the fleet. */
   readonly servers?: readonly number[];
 }
 
@@ -102,12 +119,12 @@ export interface ScriptedServer {
   trouble: Trouble;
 }
 
-/** A call as received by the panel. */
+/** A call that the panel received. */
 export interface SeenCall {
   readonly endpoint: ApiEndpoint;
   readonly server: string | undefined;
   readonly at: number;
-  /** Whether it couldn't give the exporter any information. */
+  /** Whether the fault of its server made the call useless for the exporter. */
   readonly futile: boolean;
 }
 
@@ -115,7 +132,7 @@ const TOKEN_LIFE_MS = 600_000;
 const CLOSING_MS = 1_500;
 const NEW_ADDRESS = 'wss://new.';
 const DEAD_MS = 20_000;
-/** What a 429 demands, and the limit of one server's tokens. */
+/** The pause that a 429 demands, and the limit of token calls per minute for one server. */
 const PAUSE_MS = 20_000;
 const CONSOLE_LIMIT = 5;
 const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
@@ -130,7 +147,7 @@ const LATENCY_MS: Readonly<Record<ApiEndpoint, number>> = {
 const MINUTE_MS = 60_000;
 const AUTH_SUCCESS = Buffer.from('{"event":"auth success"}');
 
-/** A frozen uptime would look like frozen statistics on the node. */
+/** The uptime has to change, because a constant one would be a sign of frozen statistics. */
 const statsFrame = (uptimeMs: number) =>
   Buffer.from(
     JSON.stringify({
@@ -152,17 +169,20 @@ const JWT_ERROR = Buffer.from('{"event":"jwt error","args":["jwt: exp claim is i
 /** Response times vary by up to a fifth in either direction. */
 const JITTER = 0.4;
 
-/** A panel, its nodes and its servers on a virtual clock: it responds to the exporter's calls and sockets without a network. */
+/**
+ * A panel with nodes and servers on a virtual clock, which serves calls and sockets without a
+ * network.
+ */
 export class ScriptedPanel implements PanelCalls {
   readonly servers: readonly ScriptedServer[];
   readonly calls: SeenCall[] = [];
-  /** The addresses of sockets that were opened, and when. */
+  /** The URL of each opened socket, and when it was opened. */
   readonly connects: { readonly url: string; readonly at: number }[] = [];
-  /** When each walk through the server list ended, as monotonic instants. */
+  /** The ends of complete reads of the server list, as monotonic instants. */
   readonly listedAt: number[] = [];
   readonly #clock: Clock;
   readonly #random: () => number;
-  /** Calls per minute that the panel allows; it may be changed. */
+  /** Calls per minute that the panel allows. May be changed at any time. */
   limit: number;
   readonly #faults: readonly Fault[];
   readonly #requestTimeoutMs: number;
@@ -171,7 +191,7 @@ export class ScriptedPanel implements PanelCalls {
   /** The panel counts calls in fixed windows of a minute. */
   #windowEndsAt = 0;
   #used = 0;
-  /** Responses with 429 so far. */
+  /** The number of responses with 429. */
   throttled = 0;
 
   constructor(
@@ -186,7 +206,7 @@ export class ScriptedPanel implements PanelCalls {
     this.#random = random;
     this.limit = limit;
     this.#requestTimeoutMs = requestTimeoutMs;
-    // What fails the whole panel fails each of its calls.
+    // Faults of all endpoints come first, because the first fault that matches a call decides.
     this.#faults = faults.toSorted(
       (one, other) => Number(one.on !== undefined) - Number(other.on !== undefined),
     );
@@ -241,13 +261,13 @@ export class ScriptedPanel implements PanelCalls {
     return this.#used;
   }
 
-  /** Another process of the same account made so many calls in this window. */
+  /** Starts a window in which another process of the same account has made this many calls. */
   useAccount(calls: number): void {
     this.#used = calls;
     this.#windowEndsAt = this.#clock.now() + MINUTE_MS;
   }
 
-  /** Closes the sockets of a node. */
+  /** Drops the sockets of a node. */
   dropSockets(node: string): void {
     for (const socket of this.#sockets) if (socket.node === node) socket.drop();
   }
@@ -255,7 +275,8 @@ export class ScriptedPanel implements PanelCalls {
   openSocket(url: string, listener: SocketListener): ConsoleSocket {
     const id = url.split('/').at(-2) ?? '';
     this.connects.push({ url, at: this.#clock.now() });
-    // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
+    // `ConsoleSocket` has private fields, so TypeScript accepts no other class for it. Sessions
+    // call only methods that `ScriptedSocket` has as well.
     const server = this.#server(id);
     const effect = () => {
       const found = this.#effect('socket', server);
@@ -299,7 +320,9 @@ export class ScriptedPanel implements PanelCalls {
     })?.effect;
   }
 
-  /** Takes as long as a response takes; rejects if a fault hits it, or the limit is exceeded. */
+  /**
+   * Waits for the response time. Rejects if a fault affects the call, or if it exceeds the limit.
+   */
   async #answer(
     endpoint: ApiEndpoint,
     server: ScriptedServer | undefined,
@@ -366,12 +389,12 @@ export class ScriptedPanel implements PanelCalls {
   }
 }
 
-/** Something in the panel's place fails the call. */
+/** A failure that doesn't come from the panel itself, but from a proxy or the connection. */
 function foreign(cause: CauseCode, status?: number): PanelError {
   return new PanelError({ cause, detail: cause }, status === undefined ? {} : { status });
 }
 
-/** The panel responds with 429 and the headers of this limit. */
+/** A 429 from the panel, with the headers of this limit. */
 function tooMany(cause: CauseCode, limitPerMinute: number, retryAfterMs = PAUSE_MS): PanelError {
   return new PanelError(
     { cause, detail: '429', retryAfterMs },

@@ -1,3 +1,5 @@
+// Runs scenarios with the exporter's real fleet and gateway on a virtual clock.
+
 import { SocketLimit } from '../../src/app/socket-limit.ts';
 import { PanelFleet } from '../../src/fleet/panel-fleet.ts';
 import { Gateway, type PanelGateway } from '../../src/panel/gateway.ts';
@@ -7,49 +9,63 @@ import { socketsOpenedBy } from '../../test/support/fleet-bench.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { type Fault, ScriptedPanel, type ScriptedServer, type ServerGroup } from './scripted-panel.ts';
 
-/** A fleet, its panel, and what goes wrong. */
+/** A fleet, its panel, and their faults. */
 export interface Scenario {
   readonly name: string;
   /** Calls per minute that the panel allows. */
   readonly limit: number;
   readonly groups: readonly ServerGroup[];
   readonly faults?: readonly Fault[] | undefined;
-  /** Calls per minute set by the operator. */
+  /** The rate limit that the operator configured, in calls per minute. */
   readonly pinned?: number | undefined;
-  /** The first pass over the fleet, which isn't measured, in minutes. */
+  /** The minutes of the first pass over the fleet, which isn't measured. */
   readonly settleMinutes: number;
   readonly minutes: number;
-  /** More servers than the limit allows to be streamed all the time: they have gaps, and should have equal ones. */
+  /**
+   * Whether the limit is too low to stream all servers all the time. Gaps are then expected, and
+   * should be equal for all servers.
+   */
   readonly isOverloaded?: boolean;
   readonly listingMinutes?: number;
   readonly backupMinutes?: number;
   readonly scheduleMinutes?: number;
   readonly requestTimeoutMs?: number;
-  /** A change, and after how many minutes it happens. */
+  /** A change that every server undergoes after this many minutes. */
   readonly event?: { readonly afterMinutes: number; readonly change: (server: ScriptedServer) => void };
 }
 
-/** The result of a scenario, after its first pass. */
+/** The measurements of a scenario, after its first pass. */
 export interface Outcome {
-  /** When every server that can be monitored had data, in seconds since the start; infinite if one never had. */
+  /**
+   * Seconds from the start until all servers that can be monitored had data; infinite if one never
+   * had.
+   */
   readonly allSampledAfterS: number;
-  /** The share of time with fresh data, of all servers that can be monitored, of the worst and of the best. */
+  /**
+   * The share of time with fresh data, among servers that can be monitored: the mean, and the
+   * shares of the worst and the best server.
+   */
   readonly fresh: number;
   readonly worst: number;
   readonly best: number;
-  /** The greatest age of a server's newest sample at any time, in minutes. */
+  /** The greatest age of any server's newest sample, in minutes. */
   readonly oldestMinutes: number;
-  /** The share of the allowed calls that were made in vain. */
+  /** The share of the allowed calls that returned nothing useful. */
   readonly wasted: number;
-  /** The longest time between two complete readings of the server list, in intervals; undefined if it isn't used. */
+  /**
+   * The longest time between two complete reads of the server list, in intervals; undefined if the
+   * list isn't read.
+   */
   readonly listingIntervals: number | undefined;
-  /** The lowest share of servers with known backups at any time; undefined if they aren't read. */
+  /**
+   * The lowest share of servers with known backups at any time; undefined if backups aren't read.
+   */
   readonly backupsKnown: number | undefined;
-  /** The most calls in any 60 s, and how many are allowed. */
+  /** The most calls within any 60 s, and the most that are allowed. */
   readonly busiestMinute: number;
   readonly allowed: number;
   readonly callsPerMinute: number;
-  /** Responses with 429. */
+  /** The number of responses with 429. */
   readonly throttled: number;
 }
 
@@ -64,7 +80,7 @@ const SETTINGS = {
   ratePinned: false,
 };
 
-/** The real fleet with its gateway, on a virtual clock, with a scripted panel. */
+/** A fleet with its gateway and a scripted panel, on a virtual clock. */
 export interface World {
   readonly clock: ManualClock;
   readonly panel: ScriptedPanel;
@@ -72,11 +88,11 @@ export interface World {
   readonly gateway: PanelGateway;
   /** The log's warnings and errors. */
   readonly warnings: readonly string[];
-  /** Its lines but those for debugging, and when they were written. */
+  /** All log lines except debug lines, with their times. */
   readonly lines: readonly { readonly at: number; readonly message: string }[];
 }
 
-/** Everything in a world but its times. */
+/** A scenario without its durations. */
 export type Setting = Pick<
   Scenario,
   | 'limit'
@@ -154,10 +170,10 @@ export function startWorld(
   return { clock, panel, fleet, gateway, warnings, lines };
 }
 
-/** Looks are so many seconds apart. */
+/** Seconds between two looks at the fleet. */
 const LOOK_S = 5;
 
-/** Runs a scenario. */
+/** Runs a scenario, and measures it. */
 export async function simulate(scenario: Scenario): Promise<Outcome> {
   const { clock, panel, fleet, gateway } = startWorld(scenario);
   const watch = new Watch(fleet, panel);
@@ -172,11 +188,11 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   return outcome;
 }
 
-/** Records what a fleet shows. */
+/** Collects the measurements of a fleet. */
 class Watch {
   readonly #fleet: PanelFleet;
   readonly #panel: ScriptedPanel;
-  /** How often each server was looked at, and was fresh. */
+  /** For each server, the number of looks, and the number of looks with fresh data. */
   readonly #seen = new Map<number, { looks: number; fresh: number }>();
   #since = 0;
   #allSampledAt = Number.POSITIVE_INFINITY;

@@ -1,13 +1,15 @@
+// Writes configurations for the exporter.
+
 import type { PanelAddress } from './simulated-panel.ts';
 
 /** Settings in addition to the servers' ids and names, one per line. */
 interface Settings {
   readonly ofPanel?: readonly string[];
-  /** For every server. */
+  /** Settings of every server. */
   readonly ofServers?: readonly string[];
 }
 
-/** A configuration of all the panel's servers, in the layout of the documentation. */
+/** A configuration with all servers of the panel, in the layout of the documentation. */
 export function configText(
   { url, apiKey, servers }: Pick<PanelAddress, 'url' | 'apiKey' | 'servers'>,
   { ofPanel = [], ofServers = [] }: Settings = {},

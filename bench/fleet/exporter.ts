@@ -1,3 +1,5 @@
+// The exporter as a program of the benchmarks.
+
 import { createApp } from '../../src/app/app.ts';
 import { openLog } from '../../src/app/log.ts';
 import { boundHeapGrowth } from '../../src/commands/heap-growth.ts';
@@ -7,7 +9,7 @@ import { watchProcess } from './process-usage.ts';
 
 export type ExporterProgram = Awaited<ReturnType<typeof start>>;
 
-/** The exporter as run by `serve`, except that it logs only warnings. */
+/** Runs the exporter like `serve`, but logs only warnings. */
 export async function start({ configFile }: { readonly configFile: string }) {
   const loaded = await loadConfig(configFile, {});
   if (!loaded.ok) throw new Error(formatIssues(loaded.issues));
@@ -22,8 +24,8 @@ export async function start({ configFile }: { readonly configFile: string }) {
     url: () => url,
     watch: watchProcess,
     /**
-     * Bytes, and the number of timers, sockets and other resources that keep the process alive; garbage is collected first if
-     * possible.
+     * Memory in bytes, after a garbage collection if possible, and the number of timers, sockets
+     * and other resources that keep the process alive.
      */
     memory: () => {
       globalThis.gc?.();

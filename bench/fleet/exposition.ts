@@ -1,21 +1,23 @@
+// Scrapes the exporter like Prometheus.
+
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-/** A response of the exporter's `/metrics`. */
+/** A response to a scrape of `/metrics`. */
 export interface Exposition {
   readonly text: string;
   readonly askedUnixMs: number;
-  /** From the request to the last byte of the compressed response. */
+  /** The time from the request to the last byte of the compressed response. */
   readonly tookMs: number;
 }
 
 const CONNECT_DEADLINE_MS = 180_000;
 const STREAMING = /^gameserver_exporter_servers\{[^}]*condition="streaming"[^}]*\} (\d+)/m;
 
-/** Scrapes the exporter like Prometheus, with gzip. */
+/** Scrapes the exporter with gzip, like Prometheus. */
 export async function getExposition(url: string): Promise<Exposition> {
   const askedUnixMs = Date.now();
   const askedAt = performance.now();
@@ -24,7 +26,7 @@ export async function getExposition(url: string): Promise<Exposition> {
   return { text: (await promisify(gunzip)(compressed)).toString(), askedUnixMs, tookMs };
 }
 
-/** Resolves when this many servers stream; rejects if that takes too long. */
+/** Resolves when this many servers stream; rejects at the deadline. */
 export async function allStreaming(url: string, servers: number): Promise<void> {
   const deadline = performance.now() + CONNECT_DEADLINE_MS;
   for (;;) {
@@ -37,12 +39,12 @@ export async function allStreaming(url: string, servers: number): Promise<void> 
   }
 }
 
-/** A random pause before a scrape, so that it isn't synchronized with anything. */
+/** Waits for a random time, so that scrapes aren't synchronized with anything else. */
 export function randomPause(): Promise<void> {
   return delay(200 + Math.random() * 600);
 }
 
-/** Scrapes continuously until aborted, and discards the responses. */
+/** Scrapes without a pause until aborted, and discards the responses. */
 export async function keepScraping(url: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     for await (const _ of await getMetrics(url));

@@ -1,3 +1,5 @@
+// Measures the CPU time and memory of this process.
+
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,22 +9,22 @@ export interface ProcessUsage {
   readonly seconds: number;
   /** User and system time, in percent of one core. */
   readonly cpuPercent: number;
-  /** The maximum measured, in 10^6 bytes. */
+  /** The highest of several readings, in 10^6 bytes. */
   readonly rssMb: number;
-  /** The maximum since the process started. */
+  /** The highest value since the process started, in 10^6 bytes. */
   readonly peakRssMb: number;
 }
 
 export interface UsageWindow {
   readonly seconds: number;
-  /** The file for a CPU profile of the measurement. */
+  /** Where to write a CPU profile of the measurement. */
   readonly profile?: string;
 }
 
 const RSS_INTERVAL_MS = 250;
 const PROFILE_INTERVAL_US = 250;
 
-/** Measures this process for a while. */
+/** Measures this process for some seconds. */
 export async function watchProcess({ seconds, profile }: UsageWindow): Promise<ProcessUsage> {
   const stopProfile = profile === undefined ? undefined : await startProfile(profile);
   let rss = process.memoryUsage.rss();
@@ -44,7 +46,9 @@ export async function watchProcess({ seconds, profile }: UsageWindow): Promise<P
   };
 }
 
-/** Takes a CPU profile of this process until the returned function is called, which writes it. */
+/**
+ * Starts a CPU profile of this process. The returned function ends it, and writes it to the file.
+ */
 export async function startProfile(file: string): Promise<() => Promise<void>> {
   const session = new Session();
   session.connect();

@@ -1,3 +1,5 @@
+// The simulated panel as a program of the benchmarks.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { steadyServers } from '../../src/simulator/profiles.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
@@ -6,11 +8,11 @@ import { watchProcess } from './process-usage.ts';
 
 export interface PanelOptions {
   readonly servers: number;
-  /** Unlimited by default, as far as clients here are concerned. */
+  /** By default so high that no client of the benchmarks reaches it. */
   readonly rateLimitPerMinute?: number;
   /** Ten minutes by default. */
   readonly tokenLifetimeSeconds?: number;
-  /** Of each server; none by default. */
+  /** Console lines of each server; none by default. */
   readonly consoleLinesPerSecond?: number;
   /** PEM certificate and key; without them, connections are unencrypted. */
   readonly tls?: { readonly cert: string; readonly key: string };
@@ -21,7 +23,7 @@ export interface ChangePlan {
   readonly overMs: number;
 }
 
-/** The panel's address, and its servers. */
+/** The panel's addresses, its API key and its servers. */
 export interface PanelAddress {
   readonly url: string;
   readonly controlUrl: string;
@@ -29,7 +31,7 @@ export interface PanelAddress {
   readonly servers: readonly { readonly uuid: string; readonly name: string }[];
 }
 
-/** A server's new state, and when its frame was written. */
+/** The new state of a server, and when its frame was written. */
 export interface StateChange {
   readonly uuid: string;
   readonly state: GameState;
@@ -38,12 +40,15 @@ export interface StateChange {
 
 export type PanelProgram = Awaited<ReturnType<typeof start>>;
 
-/** High enough that no client here reaches it. */
+/** So high that no client of the benchmarks reaches it. */
 const NO_LIMIT_PER_MINUTE = 1_000_000_000;
 
 const DRAIN_DEADLINE_MS = 60_000;
 
-/** The panel: running servers that send one `stats` frame per second each, to every authenticated socket. */
+/**
+ * Starts a panel whose servers all run, and send one `stats` frame per second to every
+ * authenticated socket.
+ */
 export async function start(options: PanelOptions) {
   const { servers, tls, rateLimitPerMinute, tokenLifetimeSeconds, consoleLinesPerSecond } = options;
   const panel = await startSimulator({
@@ -62,8 +67,9 @@ export async function start(options: PanelOptions) {
     }),
     watch: watchProcess,
     /**
-     * Starts `each` servers that are off and crashes as many running ones, at random instants within `overMs`; resolves when
-     * the last frame is written. Fewer if there aren't enough servers.
+     * Starts `each` servers that are off and crashes as many running ones, or fewer if there aren't
+     * enough. The changes are at random instants within `overMs`. Resolves when the last frame is
+     * written.
      */
     changeStates: async ({ each, overMs }: ChangePlan): Promise<readonly StateChange[]> => {
       const pick = (state: GameState) =>
@@ -80,7 +86,10 @@ export async function start(options: PanelOptions) {
         }),
       );
     },
-    /** Resolves when the last client's sockets are closed, so that closing them doesn't affect the next measurement. */
+    /**
+     * Resolves when all sockets of the last client are closed, because closing them would affect
+     * the next measurement.
+     */
     drained: async (): Promise<void> => {
       const deadline = performance.now() + DRAIN_DEADLINE_MS;
       while (panel.record.openSockets > 0) {

@@ -1,4 +1,4 @@
-/** `npm run bench -- growth`: what grows with the fleet, per event, read, scrape and reload. */
+// The benchmark `growth`: how the cost of each kind of work grows with the fleet.
 
 import type { Benchmark, Target } from '../report/benchmark.ts';
 import { formatNumber } from '../report/table.ts';
@@ -7,9 +7,11 @@ import { WORKS, type Work } from './works.ts';
 
 const SIZES = [100, 1_000, 10_000];
 const LONGEST_BLOCK_MS = 25;
-/** What is about one server may cost at most this many times as much in the largest fleet. */
+/**
+ * The maximum cost of work about one server in the largest fleet, relative to the smallest fleet.
+ */
 const MOST_GROWTH = 3;
-/** Below, it is the measurement that grows. */
+/** Shorter times count as this long, because the ratio of shorter ones would be noise. */
 const NOTHING_MS = 0.005;
 
 interface Grown {

@@ -1,28 +1,37 @@
-/** What a piece of work costs, in CPU time of the main thread. */
+// Measures the cost of work as CPU time of the main thread.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { threadTime } from '../visitors/thread-time.ts';
 
 export interface Cost {
-  /** All of it, in milliseconds. */
+  /** The whole cost, in milliseconds. */
   readonly cpuMs: number;
-  /** The largest part in one turn of the event loop, in milliseconds. */
+  /** The highest cost in one turn of the event loop, in milliseconds. */
   readonly blockMs: number;
 }
 
 const readThread = threadTime();
 
-/** The kernel updates a running thread's time in the file only when it is asked for the process's. */
+/**
+ * Reads the CPU time of the process first, because the kernel updates the file about a running
+ * thread only then.
+ */
 function now(): number {
   process.cpuUsage();
   return readThread();
 }
 
-/** A turn of less than this is idle, and so many idle ones in a row are the end of the work. */
+/**
+ * A turn with less CPU time than this is idle. After this many idle turns in a row, the work is
+ * over.
+ */
 const IDLE_MS = 0.05;
 const IDLE_TURNS = 10;
 
-/** Runs work once, with what it leaves for later turns; `isDone` is asked if it may rest between turns. */
+/**
+ * Measures work that may continue in later turns of the event loop. If it also pauses for several
+ * turns, `isDone` says whether it is over.
+ */
 export async function costOf(work: () => unknown, isDone: () => boolean = () => true): Promise<Cost> {
   await nextTurn();
   let before = now();
@@ -33,7 +42,7 @@ export async function costOf(work: () => unknown, isDone: () => boolean = () => 
     state.isEnded = true;
     state.idle = 0;
   });
-  // Its error is thrown below.
+  // The error is thrown by the `await` below.
   ended.catch(() => undefined);
   while (!state.isEnded || !isDone() || state.idle < IDLE_TURNS) {
     await nextTurn();
@@ -41,7 +50,7 @@ export async function costOf(work: () => unknown, isDone: () => boolean = () => 
     const tookMs = at - before;
     before = at;
     blockMs = Math.max(blockMs, tookMs);
-    // While another thread works, this one only looks.
+    // An idle turn isn't counted, because it only waits for another thread.
     if (tookMs > IDLE_MS) cpuMs += tookMs;
     state.idle = tookMs > IDLE_MS ? 0 : state.idle + 1;
   }
@@ -51,7 +60,7 @@ export async function costOf(work: () => unknown, isDone: () => boolean = () => 
 
 const REPEATS = 5;
 
-/** The cost in the middle, with the largest part of any. */
+/** The median cost, with the longest block of all costs. */
 export function medianOf(costs: readonly Cost[]): Cost {
   const sorted = [...costs].sort((one, other) => one.cpuMs - other.cpuMs);
   const middle = sorted[Math.floor(sorted.length / 2)];
@@ -67,7 +76,7 @@ export async function medianCost(run: () => Promise<Cost>): Promise<Cost> {
   return medianOf(costs);
 }
 
-/** The same for work that is done at once and takes too little to be measured once. */
+/** The mean cost of synchronous work that is too short to be measured once. */
 export function costPerRun(work: () => unknown, times: number): () => Promise<Cost> {
   return async () => {
     const startedAt = now();
@@ -77,7 +86,9 @@ export function costPerRun(work: () => unknown, times: number): () => Promise<Co
   };
 }
 
-/** The same for work that takes several turns of promises, without anything else between. */
+/**
+ * The mean cost of work that takes several turns of promises, but no other turn of the event loop.
+ */
 export function costPerTurn(work: () => Promise<unknown>, times: number): () => Promise<Cost> {
   return async () => {
     const startedAt = now();

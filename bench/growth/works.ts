@@ -1,4 +1,4 @@
-/** What happens to a fleet, by event, second, scrape, read and reload. */
+// The kinds of work that the benchmark `growth` measures.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,20 +28,20 @@ import { configText } from '../fleet/config-text.ts';
 import { BenchmarkFleet } from '../scrape/fleet.ts';
 import { type Cost, costOf, costPerRun, medianCost } from './cost.ts';
 
-/** One row of the results. */
+/** A kind of work, which is one row of the results. */
 export interface Work {
   readonly what: string;
-  /** Its cost may grow with the fleet, because it is about all of it. */
+  /** Whether the work is about all servers, so that its cost may grow with the fleet. */
   readonly isOfAll?: boolean;
   readonly measure: (servers: number) => Promise<Cost>;
 }
 
-/** Of these benchmarks, not of the built program. */
+/** The parser's thread from the build of the benchmarks, instead of the one in `dist`. */
 const PARSER = new URL('../../src/config/parse-worker.js', import.meta.url);
 
 const NODES = 50;
 
-/** So many reads, of which the fleet has at least as many servers. */
+/** The number of measured reads, each of another server. */
 const READS = 50;
 const REFUSED: Problem = { cause: 'node_unreachable', detail: 'connect ECONNREFUSED 127.0.0.1:1' };
 const DOWN: Problem = { cause: 'panel_down', detail: 'status 502' };
@@ -67,7 +67,7 @@ function targetOf(index: number): ServerTarget {
 
 const targetsOf = (servers: number) => Array.from({ length: servers }, (_, index) => targetOf(index));
 
-/** A fleet that streams, with fake sockets and a panel that responds at once. */
+/** A streaming fleet with fake sockets and a panel that responds at once. */
 async function streamingFleet(servers: number): Promise<{ bench: FleetBench; fleet: PanelFleet }> {
   const bench = new FleetBench();
   bench.gateway.limitPerMinute = 1_000_000;
@@ -76,12 +76,12 @@ async function streamingFleet(servers: number): Promise<{ bench: FleetBench; fle
   fleet.start();
   const allStream = () => fleet.records.every(({ status }) => status.condition === 'streaming');
   while (!allStream()) await bench.clock.advance(10);
-  // The rest after the walk of the start is over.
+  // After a long walk through all members, the next one waits up to a second (`member-walks.ts`).
   await bench.clock.advance(1_000);
   return { bench, fleet };
 }
 
-/** Measures a fleet that streams. */
+/** Measures work of a streaming fleet. */
 async function ofStreaming(
   servers: number,
   measure: (world: { bench: FleetBench; fleet: PanelFleet }) => Promise<Cost>,
@@ -205,7 +205,8 @@ const READS_OF_FLEET: readonly Work[] = [
       const never = new Promise<never>(() => undefined);
       const backups = async () => {
         done.reads += 1;
-        // The first read comes with a look at all servers, which is repeated only when they change.
+        // The first read begins before the measurement, because it includes a look at all servers,
+        // which is repeated only when they change.
         await (done.reads > READS ? never : begun);
         return { backups: [], totalPages: 1, badEntries: 0 };
       };
@@ -245,7 +246,7 @@ function listedOf(index: number, name = `server-${index}`): ListedServer {
 
 const PER_PAGE = 100;
 
-/** Walks through a server list in which `renamed` servers have another name each time. */
+/** Measures a read of the server list in which `renamed` servers have another name each time. */
 async function walk(servers: number, renamed: number): Promise<Cost> {
   const bench = new FleetBench();
   bench.gateway.limitPerMinute = 1_000_000;
@@ -291,7 +292,9 @@ async function discoverRules() {
   return rules;
 }
 
-/** Reloads a configuration with so many servers, of which the panel has another poll interval each time. */
+/**
+ * Measures a reload of a configuration with this many servers and another poll interval each time.
+ */
 async function reload(servers: number): Promise<Cost> {
   const folder = await mkdtemp(join(tmpdir(), 'growth-'));
   const file = join(folder, 'config.yaml');
@@ -363,7 +366,7 @@ const CHANGES: readonly Work[] = [
   },
 ];
 
-/** What people and programs request of a fleet that was sampled. */
+/** Measures a view that people or programs request, of a fleet with samples. */
 function view(measure: (source: BoardSource) => () => unknown): (servers: number) => Promise<Cost> {
   return (servers) => {
     const fleet = new BenchmarkFleet(servers);

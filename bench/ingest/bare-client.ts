@@ -1,3 +1,5 @@
+// The baseline of the benchmark `ingest`: a client that consists of ws and `JSON.parse`.
+
 import { readFile } from 'node:fs/promises';
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
@@ -12,7 +14,7 @@ import { type Lateness, lateness } from './lateness.ts';
 
 export type BareClientProgram = Awaited<ReturnType<typeof start>>;
 
-/** The same number of concurrent calls as the exporter's. */
+/** The maximum number of concurrent calls, as in the exporter. */
 const CONCURRENCY = 8;
 
 interface Credentials {
@@ -22,18 +24,18 @@ interface Credentials {
 
 interface BareClientOptions {
   readonly addressFile: string;
-  /** Tokens live ten minutes, and are renewed like the exporter's. */
+  /** Whether tokens live ten minutes, and are renewed like the exporter's. */
   readonly renewals: boolean;
-  /** What the sockets receive is read and dropped. */
+  /** Whether received bytes are dropped instead of parsed. */
   readonly drops: boolean;
 }
 
 const TOKEN_LIVES_MS = 600_000;
 
 /**
- * The baseline: the minimum work needed to get these samples with these libraries. It opens sockets like the exporter,
- * authenticates, renews tokens, parses each frame and its payload, and keeps the last one. It has no deadlines, checks, counts or
- * metrics.
+ * Does the minimum work to get the same samples with the same libraries: opens sockets like the
+ * exporter, authenticates, renews tokens, parses each frame and its payload, and keeps the last
+ * sample. There are no deadlines, checks, counts or metrics.
  */
 export async function start({ addressFile, renewals, drops }: BareClientOptions) {
   const address = JSON.parse(await readFile(addressFile, 'utf8')) as PanelAddress;
@@ -42,7 +44,7 @@ export async function start({ addressFile, renewals, drops }: BareClientOptions)
   const receivedAt = new Float64Array(servers.length);
   const fetchCredentials = credentialsClient(address);
 
-  /** Sends a new token once this share of the current one's life has passed. */
+  /** Renews the token after this share of its life. */
   const renewAfter = (share: number, ws: WebSocket, uuid: string): void => {
     if (renewals) setTimeout(() => void renew(ws, uuid), share * TOKEN_LIVES_MS);
   };
@@ -98,10 +100,13 @@ export async function start({ addressFile, renewals, drops }: BareClientOptions)
 
 const authOf = (token: string): string => JSON.stringify({ event: 'auth', args: [token] });
 
-/** All sockets read into it. */
+/** The buffer into which all sockets are read. */
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** What Node itself takes to receive the same: after the handshake, what a socket reads is dropped. */
+/**
+ * Drops everything that a socket receives after the handshake. This measures Node's own part of the
+ * work.
+ */
 class DroppingReader {
   readonly #isSecure: boolean;
   #isOpen = false;
@@ -110,7 +115,7 @@ class DroppingReader {
     this.#isSecure = isSecure;
   }
 
-  /** The option `createConnection` of ws. */
+  /** The function for the option `createConnection` of ws. */
   connect(options: object) {
     const callback = (size: number, buffer: Uint8Array): boolean => {
       if (!this.#isOpen) socket.push(Buffer.from(buffer.subarray(0, size)));
@@ -123,7 +128,7 @@ class DroppingReader {
     return socket;
   }
 
-  /** The handshake is over. */
+  /** Is called when the handshake is over. */
   opened(): void {
     this.#isOpen = true;
   }
@@ -139,7 +144,7 @@ function credentialsClient({ url, apiKey }: PanelAddress): (uuid: string) => Pro
     new Promise((resolve, reject) => {
       const path = `/api/client/servers/${uuid}/websocket`;
       const request = get(`${url}${path}`, { agent, headers }, resolve).on('error', (error) => {
-        // The panel may close a connection that was idle at the moment at which it is used again.
+        // The panel may close an idle connection at the moment in which it is used again.
         if (request.reusedSocket) resolve(respond(uuid));
         else reject(error);
       });

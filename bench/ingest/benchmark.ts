@@ -1,3 +1,5 @@
+// The benchmark `ingest`: the exporter and a bare client that receive the same frames.
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,22 +12,28 @@ import { CLIENTS, type Observed, observeRun, type Run } from './observe.ts';
 import { reportIngest } from './report.ts';
 import { describeScenario, type Scenario, type ScenarioRuns } from './scenario.ts';
 
-/** In 20 s, ratios had two groups, 0.15 × apart: probably those with a full collection of the heap, and those without. */
+/**
+ * In runs of 20 s, ratios formed two groups, 0.15 apart: probably runs with and without a full
+ * garbage collection.
+ */
 const DEFAULT_SECONDS = 60;
 const DEFAULT_RUNS = 5;
 
-/** High enough that connecting isn't delayed by the rate limit; the effect of a real limit isn't measured here. */
+/**
+ * So high that the rate limit doesn't delay connects. The effect of a real limit isn't measured
+ * here.
+ */
 const REQUESTS_PER_MINUTE = 60_000;
 
-/** A token's lifetime in a scenario without renewals. */
+/** The life of a token in a scenario without renewals. */
 const DAY_SECONDS = 86_400;
 
 const DEFAULT_SERVERS = [100, 3_000, 10_000];
 
-/** The fleet that prints lines, and how many a second in all. */
+/** The scenario with console lines: its servers, and their lines per second together. */
 const CONSOLE = { servers: 100, consoleLines: 1_000 };
 
-/** Another client of a larger fleet would keep two cores busy. */
+/** The largest fleet with a reader: in larger ones, a third client would keep two cores busy. */
 const MAX_READERS = 3_000;
 
 export const ingest: Benchmark = {
@@ -90,7 +98,7 @@ async function runScenario(scenario: Scenario, options: BenchmarkOptions): Promi
   return { scenario, runs: done };
 }
 
-/** The configuration of an exporter, or the address for another client. */
+/** Writes the exporter's configuration, or the panel's address for another client. */
 async function writeFileFor(
   client: Observed['client'],
   panel: Observed['panel'],

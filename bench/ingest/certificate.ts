@@ -1,3 +1,5 @@
+// Creates the certificates of benchmarks with TLS.
+
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,7 +7,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A self-signed PEM certificate for this machine's names, created in a folder; rejects if openssl is missing. */
+/**
+ * Creates a self-signed PEM certificate for this machine in a folder; rejects if openssl is
+ * missing.
+ */
 export async function selfSigned(folder: string): Promise<{ readonly cert: string; readonly key: string }> {
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const how = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=benchmark';

@@ -1,4 +1,6 @@
-/** A distribution of the ages of servers' newest samples, summed over several instants. */
+// Counts late samples.
+
+/** The number of samples at several instants, and of those that were older than 1.2 s and 2 s. */
 export interface Lateness {
   readonly samples: number;
   readonly over1200Ms: number;

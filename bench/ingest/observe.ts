@@ -1,3 +1,5 @@
+// Starts the clients of the benchmark `ingest`, and measures them at the same time.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExporterProgram } from '../fleet/exporter.ts';
 import { allStreaming, randomPause } from '../fleet/exposition.ts';
@@ -8,7 +10,7 @@ import type { BareClientProgram } from './bare-client.ts';
 import { addLateness, type Lateness, lateness } from './lateness.ts';
 import { scrapeExporter } from './scraped.ts';
 
-/** What is measured at the same time: the exporter, the bare client, and one that only reads its sockets. */
+/** The exporter, the bare client, and a client that only reads from its sockets. */
 export const CLIENTS = ['exporter', 'bare client', 'reader'] as const;
 export type Client = (typeof CLIENTS)[number];
 
@@ -16,16 +18,16 @@ export type Client = (typeof CLIENTS)[number];
 export interface Observation {
   readonly usage: ProcessUsage;
   readonly panelUsage: ProcessUsage;
-  /** Absent where nothing is read from the frames. */
+  /** Absent for the reader, which doesn't parse frames. */
   readonly lateness?: Lateness;
-  /** Durations of scrapes in milliseconds while frames arrived; for the exporter only. */
+  /** Milliseconds of each scrape while frames arrived; empty for all clients but the exporter. */
   readonly scrapesMs: readonly number[];
 }
 
-/** The measurements of all clients in one run; the reader's are absent in large fleets. */
+/** The measurements of all clients in one run. Large fleets have no reader. */
 export type Run = Readonly<Partial<Record<Client, Observation>>>;
 
-/** A client with its own panel; all panels send the same. */
+/** A client and its own panel. All panels send the same frames. */
 export interface Observed {
   readonly client: Client;
   readonly panel: ProgramProcess<PanelProgram>;
@@ -37,28 +39,28 @@ interface RunOptions {
   readonly servers: number;
   readonly renewals: boolean;
   readonly seconds: number;
-  /** The file for a CPU profile of the exporter. */
+  /** Where to write a CPU profile of the exporter. */
   readonly profile: string | undefined;
 }
 
-/** A client in its own process, while it streams all servers. */
+/** A client in its own process that streams all servers. */
 interface Running {
   readonly watch: (profile?: string) => Promise<ProcessUsage>;
-  /** Its newest samples' ages, at a random instant. */
+  /** Reads the ages of the newest samples; absent for the reader. */
   readonly look?: () => Promise<{ readonly lateness: Lateness; readonly tookMs?: number }>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Milliseconds from the start of the last client to the measurement: hot code is compiled, the garbage of connecting is
- * collected, and tokens are renewed as often as later on.
+ * Milliseconds from the start of the last client to the measurement. After this time, hot code is
+ * compiled, the garbage of connecting is collected, and tokens are renewed as often as later on.
  */
 const WARM_AFTER_MS = 75_000;
 
-/** The number of random instants at which samples' ages are measured. */
+/** The number of random instants at which the ages of samples are read. */
 const INSTANTS = 20;
 
-/** Starts all clients, and measures them at the same time once they are warm. */
+/** Starts all clients, waits until they are warm, and measures them at the same time. */
 export async function observeRun(observed: readonly Observed[], options: RunOptions): Promise<Run> {
   const { seconds, profile } = options;
   const running: (readonly [Observed, Running])[] = [];

@@ -1,3 +1,5 @@
+// The tables and targets of the benchmark `ingest`.
+
 import type { ProcessUsage } from '../fleet/process-usage.ts';
 import type { BenchmarkResult, Target } from '../report/benchmark.ts';
 import { median, percentile, ratios } from '../report/statistics.ts';
@@ -5,7 +7,7 @@ import { formatNumber, medianAndSpread, type Table } from '../report/table.ts';
 import { CLIENTS, type Client, type Observation, type Run } from './observe.ts';
 import { describeScenario, type Scenario, type ScenarioRuns } from './scenario.ts';
 
-/** The size of the fleet for which the design has targets of memory and freshness. */
+/** The size of the fleet with targets for memory and freshness. */
 const TARGET_SERVERS = 10_000;
 
 export function reportIngest(all: readonly ScenarioRuns[], seconds: number): BenchmarkResult {
@@ -23,12 +25,12 @@ in 20 bursts per second. Medians, with the minimum and maximum of the runs.`,
   };
 }
 
-/** What was seen of one client in the runs of a scenario that had it. */
+/** The measurements of one client, from all runs of a scenario that included it. */
 function seenOf(client: Client, runs: readonly Run[]): readonly Observation[] {
   return runs.map((run) => run[client]).filter((observation) => observation !== undefined);
 }
 
-/** A client relative to the bare client of the same run. */
+/** The ratios of a client to the bare client of the same run. */
 function relative(client: Client, runs: readonly Run[], read: (usage: ProcessUsage) => number) {
   const valuesOf = (which: Client) => seenOf(which, runs).map(({ usage }) => read(usage));
   return ratios(valuesOf(client), valuesOf('bare client'));

@@ -1,22 +1,27 @@
+// The scenarios of the benchmark `ingest`.
+
 import type { Run } from './observe.ts';
 
-/** One fleet with one kind of connection. */
+/** A fleet of one size with one kind of connection. */
 export interface Scenario {
   readonly servers: number;
   readonly tls: boolean;
-  /** Tokens live ten minutes, as panels issue them, and both clients renew them; otherwise a day. */
+  /**
+   * Whether tokens live ten minutes, as on real panels, and are renewed; otherwise, they live a
+   * day.
+   */
   readonly renewals: boolean;
-  /** Console lines a second from all servers together. */
+  /** Console lines per second of all servers together. */
   readonly consoleLines: number;
 }
 
-/** The runs of one scenario. */
+/** The runs of a scenario. */
 export interface ScenarioRuns {
   readonly scenario: Scenario;
   readonly runs: readonly Run[];
 }
 
-/** For tables: `plain`, `TLS, no renewals`. */
+/** A name for tables: `plain`, or `TLS, no renewals`. */
 export function describeScenario({ tls, renewals, consoleLines }: Scenario): string {
   const parts = [
     tls ? 'TLS' : 'plain',

@@ -1,9 +1,11 @@
+// Scrapes the exporter for the lateness of its samples.
+
 import { getExposition } from '../fleet/exposition.ts';
 import { type Lateness, lateness } from './lateness.ts';
 
-/** What one scrape of the exporter shows about its ingest. */
+/** The measurements of one scrape. */
 export interface Scraped {
-  /** From the request to the last byte of the compressed response. */
+  /** The time from the request to the last byte of the compressed response. */
   readonly tookMs: number;
   readonly lateness: Lateness;
 }
@@ -11,8 +13,9 @@ export interface Scraped {
 const SAMPLED = 'gameserver_last_sample_timestamp_seconds{';
 
 /**
- * Scrapes the exporter. A sample's age is measured at the time of the request, which is the timestamp that Prometheus gives
- * the scrape; a sample that arrived during the response has age 0.
+ * Scrapes the exporter. The age of a sample is measured at the time of the request, which
+ * Prometheus uses as the timestamp of the scrape. A sample that arrived during the response has age
+ * 0.
  */
 export async function scrapeExporter(url: string, servers: number): Promise<Scraped> {
   const { text, askedUnixMs, tookMs } = await getExposition(url);
@@ -24,7 +27,7 @@ export async function scrapeExporter(url: string, servers: number): Promise<Scra
     agesMs.push(Math.max(0, askedUnixMs - sampledUnixMs));
     from = text.startsWith(SAMPLED, end + 1) ? end + 1 : -1;
   }
-  // A server without a sample counts as infinitely late.
+  // Servers without a sample count as infinitely late.
   while (agesMs.length < servers) agesMs.push(Infinity);
   return { tookMs, lateness: lateness(agesMs) };
 }

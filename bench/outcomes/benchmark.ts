@@ -1,4 +1,4 @@
-/** `npm run bench -- outcomes`: what an outcome and a start cost beside a fleet that has an outage, or that waits. */
+// The benchmark `outcomes`: the cost of an outcome or a call while the whole fleet fails or waits.
 import { type Cost, medianOf } from '../growth/cost.ts';
 import type { Benchmark, Target } from '../report/benchmark.ts';
 import { formatNumber, type Table } from '../report/table.ts';
@@ -7,7 +7,7 @@ import { type LayoutWork, NODE_TIMES, TIMES, WORKS } from './works.ts';
 
 const SIZES = [100, 1_000, 10_000];
 const NODES = 50;
-/** Where a fleet lies in memory differs from one to the next. */
+/** The number of fleets of each size, because the cost depends on where a fleet lies in memory. */
 const FLEETS = 3;
 const MOST_GROWTH = 3;
 const LONGEST_BLOCK_MS = 25;
@@ -65,7 +65,10 @@ one run that compiles the code. The ratio is that of the largest fleets to the s
   },
 };
 
-/** What the work costs in each layout; they take turns, so that what disturbs the machine concerns all of them. */
+/**
+ * The costs of the work in each layout. Layouts alternate, so that other load on the machine
+ * affects all of them.
+ */
 async function costsOf(
   work: LayoutWork,
   layouts: readonly Layout[],
@@ -85,7 +88,10 @@ function blockMsOf({ costs }: Grown): number {
   return costs.at(-1)?.blockMs ?? Number.NaN;
 }
 
-/** One row for each work, with its costs and the value in `last` for one layout after the other. */
+/**
+ * A table with one row per work, which contains the costs and the value of the column `last` for
+ * each layout.
+ */
 function tableOf(
   all: readonly Grown[],
   columns: readonly string[],
@@ -103,18 +109,18 @@ function tableOf(
   };
 }
 
-/** The layout's name stands in its first column. */
+/** Adds the layout's name to its first column. */
 function headerOf(layout: string, columns: readonly string[]): readonly string[] {
   return columns.map((column, index) => (index === 0 ? `${layout}, ${column}` : column));
 }
 
-/** The target of all of these, for the one that is farthest from it. */
+/** A target for all results, compared with the result that is farthest from it. */
 function worst(
   what: string,
   all: readonly Grown[],
   target: { readonly read: (grown: Grown) => number; readonly most: number; readonly unit: string },
 ): Target {
-  // One that couldn't be measured misses the target.
+  // A result that couldn't be measured misses the target.
   const order = (grown: Grown) => (Number.isNaN(target.read(grown)) ? Infinity : target.read(grown));
   const grown = all.toSorted((a, b) => order(b) - order(a))[0];
   return {

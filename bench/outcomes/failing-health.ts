@@ -1,4 +1,4 @@
-/** The health of a panel all of whose servers have failed. */
+// The health of a panel whose servers have all failed.
 import { NO_SIGNS, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health } from '../../src/panel/health/health.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../src/panel/subjects.ts';
 import { StillClock } from './still-clock.ts';
 
-/** How many servers there are, on how many nodes. */
+/** The number of servers, and the number of their nodes. */
 export interface Layout {
   readonly servers: number;
   readonly nodes: number;
@@ -24,7 +24,7 @@ export const serverOf = (index: number) =>
   `${index.toString(16).padStart(8, '0')}-259b-452e-8b4e-cecc464142ca`;
 export const nodeName = (index: number, { nodes }: Layout) => `node-${index % nodes}`;
 
-/** What lies between two outcomes. */
+/** The time between two outcomes. */
 const STEP_MS = 0.01;
 
 export class FailingHealth {
@@ -33,11 +33,11 @@ export class FailingHealth {
   readonly #layout: Layout;
   readonly #asked: ReadonlyMap<string, AskedServer>;
   readonly #path: Exclude<Path, 'listing'>;
-  /** How the calls of trials end. */
+  /** The cause for which calls of trials fail. */
   #trialCause: CauseCode = 'node_unreachable';
   #next = 0;
 
-  /** The panel is known to work. `path` is where its servers fail. */
+  /** Starts with a panel that works. Its servers will fail on `path`. */
   constructor(layout: Layout, path: Exclude<Path, 'listing'> = 'resources') {
     const { clock } = this;
     this.#layout = layout;
@@ -56,7 +56,7 @@ export class FailingHealth {
     this.listWorks();
   }
 
-  /** The servers are listed, as before. */
+  /** Sets the servers of the panel, which are the same each time. */
   use(): void {
     const none = new Map<string, AskedServer>();
     const [websocket, resources] = [this.#asked, this.#asked].map((asked) => new Map(asked));
@@ -67,14 +67,14 @@ export class FailingHealth {
     });
   }
 
-  /** Another server each time, of another node. */
+  /** Returns another server each time, of another node. */
   server(): string {
-    // Neighbors in memory must not be next to each other in time.
+    // Servers that are neighbors in memory aren't used one after the other.
     this.#next = (this.#next + 7_919) % this.#layout.servers;
     return serverOf(this.#next);
   }
 
-  /** Every server's sockets and polls fail until every node is blamed for both. */
+  /** Lets the sockets and polls of all servers fail, so that every node is blamed for both. */
   async nodesFail(): Promise<void> {
     for (const server of this.#asked.keys()) {
       this.callEnds(server, 'node_unreachable');
@@ -85,7 +85,7 @@ export class FailingHealth {
       this.expect(socketsSubject(`node-${node}`), pollsSubject(`node-${node}`));
   }
 
-  /** Every server's call fails for this cause until that is blamed on this subject. */
+  /** Lets the calls of all servers fail for this cause, so that the subject is blamed. */
   async callsFail(cause: CauseCode, subject?: Subject): Promise<void> {
     this.#trialCause = cause;
     for (const server of this.#asked.keys()) {
@@ -112,7 +112,10 @@ export class FailingHealth {
     this.callEnds(NO_SERVER, undefined, 'listing');
   }
 
-  /** Reads what is known of the server on each channel, and of its node: the maps that outcomes read, and nothing else. */
+  /**
+   * Only reads the maps that outcomes read: those about the server on each channel, and about its
+   * node.
+   */
   look(server: string): number {
     let known = 0;
     for (const channel of CHANNELS) {
@@ -138,7 +141,7 @@ export class FailingHealth {
     this.health.socketEnded(server, { startedAt: this.clock.at, problem: undefined, signs, streams: true });
   }
 
-  /** A trial ends as all calls do. */
+  /** Makes the call of a trial, which ends like any other call. */
   readonly #enqueue = ({ path, servers }: TrialCall) => {
     const [server] = servers;
     if (server === undefined) return undefined;
@@ -152,7 +155,7 @@ export class FailingHealth {
   }
 }
 
-/** Lets trials end and calls start: as many turns of promises as that takes. */
+/** Waits as many turns of promises as trials need to end and calls need to start. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
 }

@@ -1,8 +1,8 @@
-/** A clock that costs little: it moves only when it is set, and runs a timer only when it is told. */
+// A cheap clock that moves only when it is set, and runs timers only on request.
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 
 export class StillClock implements Clock {
-  /** In monotonic milliseconds. */
+  /** The current time in monotonic milliseconds. */
   at = 1_000_000;
   readonly #timers = new Set<{ readonly at: number; readonly run: () => void }>();
 
@@ -20,12 +20,12 @@ export class StillClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** When the first timer is due; infinite without any. */
+  /** When the first timer is due; infinite if there is none. */
   get nextAt(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...[...this.#timers].map(({ at }) => at));
   }
 
-  /** Moves to the instant of the first timer, and runs it. */
+  /** Moves to the first timer, and runs it. */
   fire(): void {
     const { nextAt } = this;
     const timer = [...this.#timers].find(({ at }) => at === nextAt);

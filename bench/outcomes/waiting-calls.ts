@@ -1,4 +1,4 @@
-/** The calls of a fleet that wait, for different reasons, while others start. */
+// Calls of a fleet that wait for different reasons while other calls start.
 import type { Call } from '../../src/panel/scheduler/call.ts';
 import { RateLimit } from '../../src/panel/scheduler/rate-limit.ts';
 import { Scheduler, type SchedulerOptions } from '../../src/panel/scheduler/scheduler.ts';
@@ -7,14 +7,14 @@ import { deferred } from '../../test/support/deferred.ts';
 import { type Layout, nodeName, serverOf, settled } from './failing-health.ts';
 import { StillClock } from './still-clock.ts';
 
-/** A call that runs until it is ended. */
+/** A call that runs until `end` is called. */
 export interface Begun {
   readonly started: Promise<void>;
   readonly result: Promise<unknown>;
   readonly end: () => void;
 }
 
-/** The node of calls that wait for nothing. */
+/** The node of calls that no rule holds. */
 export const FREE_NODE = 'free';
 
 export class WaitingCalls {
@@ -22,7 +22,7 @@ export class WaitingCalls {
   readonly limit: RateLimit;
   readonly scheduler: Scheduler;
   readonly layout: Layout;
-  /** Calls that have started and not ended, the first to start first. */
+  /** The running calls, in the order of their starts. */
   readonly #running = new Set<Pick<Begun, 'end' | 'result'> & { readonly server: string }>();
 
   constructor(layout: Layout, holds: SchedulerOptions['holds'] = () => undefined, perMinute = 1e9) {
@@ -35,7 +35,10 @@ export class WaitingCalls {
     this.scheduler.connectEnded('streams', FREE_NODE);
   }
 
-  /** By default a token for a server that streamed before; calls that should start soonest have low deadlines. */
+  /**
+   * Makes a call: by default, for a token of a server that has streamed before. Calls with a low
+   * deadline start first.
+   */
   run(server: string, one: Partial<Call> = {}): Begun {
     const call: Call = {
       path: 'websocket',
@@ -47,18 +50,18 @@ export class WaitingCalls {
     };
     const [started, made] = [deferred<void>(), deferred<void>()];
     const running = { server, end: made.resolve, result: made.promise as Promise<unknown> };
-    // It may start before `run` has returned.
+    // The call may start before `run` returns.
     running.result = this.scheduler.run(call, new AbortController().signal, () => {
       this.#running.add(running);
       started.resolve();
       return made.promise.finally(() => this.#running.delete(running));
     });
-    // At the end, what still waits is withdrawn.
+    // When the scheduler stops, it withdraws waiting calls, which rejects their promises.
     running.result.catch(() => undefined);
     return { started: started.promise, result: running.result, end: made.resolve };
   }
 
-  /** One call of each server waits. */
+  /** Lets one call of each server wait. */
   async all(one: (index: number) => Partial<Call>): Promise<void> {
     for (let index = 0; index < this.layout.servers; index += 1) {
       this.run(serverOf(index), {
@@ -71,13 +74,13 @@ export class WaitingCalls {
     await settled();
   }
 
-  /** Calls take all places. */
+  /** Starts calls that take all places. */
   async takePlaces(): Promise<void> {
     for (let place = 0; place < PLACES; place += 1) this.run(`busy ${place}`);
     await settled();
   }
 
-  /** The oldest call that runs ends. */
+  /** Ends the call that started first. */
   endOldest(): Promise<unknown> {
     const [oldest] = this.#running;
     if (oldest === undefined) throw new Error('no call runs');
@@ -91,7 +94,7 @@ export class WaitingCalls {
     return this.scheduler.waiting;
   }
 
-  /** How many wait is what the row of the results says. */
+  /** Throws unless about as many calls wait as there are servers. */
   expectWaiting(): void {
     const { servers } = this.layout;
     if (Math.abs(this.waiting - servers) > PLACES)

@@ -1,33 +1,35 @@
-/** Outcomes and starts of calls, each beside a fleet that has an outage, or that waits. */
+// The outcomes and calls that the benchmark `outcomes` measures.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CHANNELS, pathSubject, socketsSubject } from '../../src/panel/subjects.ts';
 import { type Cost, costOf, costPerRun, costPerTurn, medianCost } from '../growth/cost.ts';
 import { FailingHealth, type Layout, serverOf, settled } from './failing-health.ts';
 import { type Begun, FREE_NODE, WaitingCalls } from './waiting-calls.ts';
 
-/** One row of the results. */
+/** A kind of work, which is one row of the results. */
 export interface LayoutWork {
   readonly what: string;
-  /** It is about all servers, so it may grow with them, but not block. */
+  /**
+   * Whether the work is about all servers, so that its cost may grow with them. It must not block.
+   */
   readonly isOfAll?: boolean;
-  /** It is no work of the exporter: what others cost is compared with it. */
+  /** Whether the work isn't the exporter's, but only a comparison for other costs. */
   readonly isComparison?: boolean;
   readonly measure: (layout: Layout) => Promise<Cost>;
 }
 
-/** Events of one measurement. */
+/** The number of events in one measurement. */
 export const TIMES = 1_000;
-/** Of what is about all servers of a node, or takes many turns. */
+/** The same for events about all servers of a node, and for events that take many turns. */
 export const NODE_TIMES = 200;
 
-/** Half of what two events cost. */
+/** The mean cost of one of two events. */
 function half({ cpuMs, blockMs }: Cost): Cost {
   return { cpuMs: cpuMs / 2, blockMs: blockMs / 2 };
 }
 
 type World = FailingHealth;
 
-/** Measures outcomes where all nodes have an outage. */
+/** Measures outcomes during an outage of all nodes. */
 const ofNodes =
   (work: (world: World) => void, outcomes: 1 | 2 = 1) =>
   async (layout: Layout): Promise<Cost> => {
@@ -152,7 +154,7 @@ const OUTCOMES: readonly LayoutWork[] = [
         await world.callsFail('timeout', pathSubject('websocket'));
         return costOf(() => {
           world.callEnds(world.server());
-          // Decided with the next outcome.
+          // The end of the outage is decided with the next outcome.
           world.listWorks();
         });
       }),
@@ -166,7 +168,7 @@ const OUTCOMES: readonly LayoutWork[] = [
         await world.nodesFail();
         return costOf(async () => {
           world.health.forget(new Set(CHANNELS));
-          // The rest follows in later turns.
+          // The health forgets the rest in later turns.
           while (world.clock.nextAt <= world.clock.at) {
             await nextTurn();
             world.clock.fire();
@@ -176,7 +178,7 @@ const OUTCOMES: readonly LayoutWork[] = [
   },
 ];
 
-/** Measures what one call costs from `run` to its end, or the end of one that lets the next start. */
+/** Measures a call from `run` to its end, or the end of a call that lets the next one start. */
 async function perCall(world: WaitingCalls, next: () => Promise<unknown>): Promise<Cost> {
   world.expectWaiting();
   const cost = await medianCost(
@@ -191,7 +193,7 @@ async function perCall(world: WaitingCalls, next: () => Promise<unknown>): Promi
   return cost;
 }
 
-/** A call that nothing holds starts, and ends. */
+/** Waits until a call that no rule holds has started, and ends it. */
 async function startsAndEnds(begun: Begun): Promise<void> {
   await begun.started;
   begun.end();
@@ -260,7 +262,7 @@ const STARTS: readonly LayoutWork[] = [
     what: 'a first connect starts, others wait for theirs',
     measure: async (layout) => {
       const world = new WaitingCalls(layout);
-      // More servers on each than may connect.
+      // Each node has more servers than may connect at once.
       const nodes = Math.min(layout.nodes, layout.servers / 20);
       await world.all((index) => ({ node: () => `node-${index % nodes}` }));
       let next = 0;
@@ -316,7 +318,7 @@ const STARTS: readonly LayoutWork[] = [
   },
 ];
 
-/** All servers' retries wait until trials have room again. */
+/** Retries of all servers wait, because trials have used up their share of the rate. */
 async function withTrialsTaken(layout: Layout): Promise<WaitingCalls> {
   const world = new WaitingCalls(layout, undefined, 4_000);
   for (let trial = 0; trial < 400; trial += 1)

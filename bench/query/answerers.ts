@@ -1,8 +1,10 @@
+// Game servers that answer queries, as a program of the benchmarks.
+
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Game servers in their own process, each on a port of the loopback interface. */
+/** Game servers in one process, each on its own port of the loopback interface. */
 export type AnswerersProgram = {
   /** The servers' ports. */
   readonly ports: () => readonly number[];
@@ -15,7 +17,7 @@ export interface AnswerersOptions {
 
 const HOST = '127.0.0.1';
 
-/** The info response of Source servers, with a name, a map, a version and tags of typical lengths. */
+/** The info response of a Source server. Its name, map, version and tags have typical lengths. */
 const INFO = Buffer.concat([
   Buffer.from([0xff, 0xff, 0xff, 0xff, 0x49, 17]),
   Buffer.from('A server of a usual name, monthly wipe\0Procedural Map\0rust\0Rust\0'),
@@ -28,7 +30,7 @@ const INFO = Buffer.concat([
 
 const CHALLENGE = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x41, 1, 2, 3, 4]);
 
-/** Longer requests repeat the challenge. */
+/** The length of a request without the challenge. Longer requests repeat it. */
 const REQUEST_BYTES = 25;
 
 async function answerValve(): Promise<number> {
@@ -41,7 +43,7 @@ async function answerValve(): Promise<number> {
   return socket.address().port;
 }
 
-/** The status of a server with a picture, which makes up most of it. */
+/** The status of a Minecraft server. Most of it is a picture. */
 const STATUS = JSON.stringify({
   version: { name: '1.21.8', protocol: 772 },
   players: {

@@ -1,23 +1,25 @@
+// Queries game servers, as a program of the benchmarks.
+
 import { composeQuestion } from '../../src/query/ask-players.ts';
 import type { Answer } from '../../src/query/query-model.ts';
 import { QueryThread } from '../../src/query/query-thread.ts';
 import { listWays } from '../../src/query/ways-to-query.ts';
 import { type ProcessUsage, watchProcess } from '../fleet/process-usage.ts';
 
-/** The thread's program in the build; this module runs from `.bench/bench/query`. */
+/** The thread's program in `dist`. This module runs from `.bench/bench/query`. */
 const PROGRAM = new URL('../../../dist/query-worker.js', import.meta.url);
 
-/** The costs of querying. */
+/** The cost and the results of queries. */
 export interface QueryCosts {
   readonly usage: ProcessUsage;
   readonly answers: number;
-  /** Queries without the correct response. */
+  /** Queries without the expected response. */
   readonly failures: number;
 }
 
-/** A process that only queries. */
+/** A process that does nothing but query. */
 export type AskerProgram = {
-  /** Queries all servers once per interval, evenly spread, for some seconds. */
+  /** Queries all servers once per interval, evenly spread, and measures this many seconds. */
   readonly measure: (window: { readonly seconds: number }) => Promise<QueryCosts>;
 };
 
@@ -25,7 +27,7 @@ export interface AskerOptions {
   readonly type: string;
   readonly ports: readonly number[];
   readonly intervalSeconds: number;
-  /** If false, the same process is measured with its timers alone. */
+  /** Whether the process queries. If not, only its timers are measured. */
   readonly asks: boolean;
 }
 
@@ -48,7 +50,7 @@ export async function start({ type, ports, intervalSeconds, asks }: AskerOptions
   return {
     measure: async ({ seconds }) => {
       const timer = setInterval(() => void ask(), (intervalSeconds * 1_000) / ports.length);
-      // Warm-up: compilation, and queries that differ the first time, aren't part of the cost.
+      // A warm-up isn't measured: code is compiled in it, and first queries differ from later ones.
       await watchProcess({ seconds: seconds / 2 });
       [answers, failures] = [0, 0];
       const usage = await watchProcess({ seconds });

@@ -1,3 +1,5 @@
+// The benchmark `query`: the cost of querying game servers for their players.
+
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark } from '../report/benchmark.ts';
 import { median } from '../report/statistics.ts';
@@ -11,7 +13,9 @@ const DEFAULT_RUNS = 3;
 const INTERVAL_SECONDS = 30;
 const TARGET_PERCENT = 5;
 
-/** The most common protocol, over UDP, and the most common game, over TCP, and how to query each. */
+/**
+ * The most common protocol (over UDP) and the most common game (over TCP), with their query types.
+ */
 const KINDS: readonly {
   readonly type: AnswerersOptions['type'];
   readonly queriedAs: string;

@@ -1,28 +1,30 @@
+// A benchmark with its options and its result.
+
 import { formatNumber, markdownTable, type Table } from './table.ts';
 
-/** The command line options of a benchmark; it chooses defaults for absent ones. */
+/** The options of the command line. Each benchmark has defaults for absent ones. */
 export interface BenchmarkOptions {
   readonly servers?: number;
   /** The duration of one measurement. */
   readonly seconds?: number;
   readonly runs?: number;
-  /** Only TLS, only plain, or both if undefined. */
+  /** Whether to measure with TLS; with and without it if undefined. */
   readonly tls?: boolean;
-  /** Only with renewals of tokens, only without, or both if undefined. */
+  /** Whether to measure with renewals of tokens; with and without them if undefined. */
   readonly renewals?: boolean;
-  /** The panel's limit in calls a minute, or none that matters; both if undefined. */
+  /** The panel's rate limit in calls per minute; with and without a limit if undefined. */
   readonly limit?: number | 'none';
-  /** The names of the scenes; all if undefined. */
+  /** The names of the scenes to play; all if undefined. */
   readonly scenes?: readonly string[];
   /** Whether the bare client is measured as well; true by default. */
   readonly baseline?: boolean;
-  /** The folder for CPU profiles; without it, none are taken. */
+  /** The folder for CPU profiles; none are taken if undefined. */
   readonly profiles?: string;
-  /** Reports what is currently being done. */
+  /** Reports the current step. */
   readonly progress: (what: string) => void;
 }
 
-/** One of the design's targets, compared with the measurement. */
+/** A target of the design, with the measured value. */
 export interface Target {
   readonly what: string;
   readonly bound: { readonly kind: 'at most' | 'at least'; readonly value: number };
@@ -31,7 +33,7 @@ export interface Target {
 }
 
 export interface BenchmarkResult {
-  /** How it was measured and what the columns mean, in a few lines. */
+  /** The method of the measurement and the meaning of the columns, in a few lines. */
   readonly method: string;
   readonly tables: readonly Table[];
   readonly targets: readonly Target[];
@@ -43,7 +45,7 @@ export interface Benchmark {
   readonly run: (options: BenchmarkOptions) => Promise<BenchmarkResult>;
 }
 
-/** A result as printed text. */
+/** A result as text. */
 export function formatResult({ method, tables, targets }: BenchmarkResult): string {
   const header = ['target', 'bound', 'measured', 'met'];
   const rows = targets.map(({ what, bound, unit, measured }) => [

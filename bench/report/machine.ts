@@ -1,6 +1,11 @@
+// Describes the machine on which benchmarks run.
+
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** The machine, the Node version and the time, one per line, because measurements are meaningless without them. */
+/**
+ * The machine, the version of Node.js, the date and the load, because results are meaningless
+ * without them.
+ */
 export function describeMachine(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() ?? 'unknown CPU';

@@ -1,10 +1,15 @@
-/** The value that this share (0 to 1) of the values doesn't exceed, by nearest rank; NaN if there are none. */
+// Percentiles, medians and ratios of measurements.
+
+/**
+ * The value that this share (0 to 1) of the values doesn't exceed, by nearest rank; NaN without
+ * values.
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The middle value, or the mean of the middle two; NaN if there are none. */
+/** The middle value, or the mean of the two middle ones; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

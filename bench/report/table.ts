@@ -1,15 +1,19 @@
+// Tables of results as Markdown.
+
 import { median } from './statistics.ts';
 
-/** Columns of a printed table; every row has a cell for each. */
+/** A table. Every row has one cell per column. */
 export interface Table {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** `12`, `1.5 MB`, `3 (2–4)`. */
+/** Matches cells that contain numbers: `12`, `1.5 MB`, `3 (2–4)`. */
 const NUMBER = /^(?:\d[\d.]*(?: \([^)]*\))?(?: \S+)?|n\/a|)$/;
 
-/** A Markdown table that is also readable as plain text: words aligned left, numbers right. */
+/**
+ * A Markdown table that is also readable as plain text: text is left-aligned, and numbers right.
+ */
 export function markdownTable({ header, rows }: Table): string {
   const widths = header.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -28,12 +32,12 @@ export function markdownTable({ header, rows }: Table): string {
   return [line(header), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** A number with this many decimals; `n/a` if there is none. */
+/** The number with this many decimals; `n/a` if it isn't finite. */
 export function formatNumber(value: number, decimals: number): string {
   return Number.isFinite(value) ? value.toFixed(decimals) : 'n/a';
 }
 
-/** The median of several runs, followed by the minimum and the maximum. */
+/** The median of several runs, with the minimum and the maximum in parentheses. */
 export function medianAndSpread(values: readonly number[], decimals: number): string {
   const middle = formatNumber(median(values), decimals);
   if (values.length < 2 || middle === 'n/a') return middle;

@@ -1,4 +1,4 @@
-// What the shipped rules cost Prometheus, by group and by what happens to the fleet.
+// The benchmark `rules`: the cost of the shipped rules in a real Prometheus.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -12,9 +12,11 @@ import { formatNumber } from '../report/table.ts';
 import { RulesFleet, SCENES, type Scene } from './fleet.ts';
 
 const DEFAULT_SERVERS = 10_000;
-/** Of each scene: in the rules' time, long enough for every alert of an outage to fire. */
+/**
+ * Seconds per scene, in the time of the rules: long enough for every alert of an outage to fire.
+ */
 const DEFAULT_SECONDS = 300;
-/** How much faster than real time; the evaluations of a group still have 5 s each. */
+/** How many times faster than real time the rules run. Each evaluation of a group still has 5 s. */
 const FACTOR = 3;
 const INTERVAL_MS = 15_000 / FACTOR;
 const TARGET_SECONDS = 1;
@@ -38,7 +40,7 @@ interface Durations {
   readonly scene: Scene;
   readonly group: string;
   readonly seconds: readonly number[];
-  /** The rule that took longest in the slowest evaluation, and how long. */
+  /** The slowest rules of the slowest evaluation, with their durations. */
   readonly slowest: string;
 }
 
@@ -120,7 +122,7 @@ async function cpuSeconds(url: string): Promise<number> {
   return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]);
 }
 
-/** Collects each evaluation once. */
+/** Collects the durations of all evaluations during a scene. */
 async function watch(url: string, scene: Scene, seconds: number): Promise<readonly Durations[]> {
   const seen = new Map<string, Map<string, Group>>();
   const end = performance.now() + seconds * 1_000;

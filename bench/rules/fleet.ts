@@ -1,4 +1,4 @@
-// A fleet whose servers are all up, all down with their nodes, or all off, as the exporter exposes it.
+// The fleet of the benchmark `rules`, as the exporter exposes it.
 
 import type { FleetReading, NodeReading } from '../../src/domain/reading.ts';
 import { NO_STOPS } from '../../src/domain/stops.ts';
@@ -12,7 +12,10 @@ import {
   streamingSnapshot,
 } from '../../test/support/readings.ts';
 
-/** What all servers do: they run, their nodes are unreachable, or they crashed and stay off. */
+/**
+ * The states of the fleet: all servers run, all nodes are unreachable, or all servers crashed and
+ * stay off.
+ */
 export const SCENES = ['all up', 'all nodes down', 'all crashed'] as const;
 export type Scene = (typeof SCENES)[number];
 
@@ -20,7 +23,7 @@ const PANEL = 'main';
 const SERVERS_PER_NODE = 200;
 const NODE_PROBLEM = { cause: 'node_connection', detail: 'connection refused' } as const;
 
-/** The servers of one panel. */
+/** The servers of one panel, all in the same state. */
 export class RulesFleet {
   readonly #servers: number;
   readonly #self: SelfMetrics;
@@ -44,7 +47,7 @@ export class RulesFleet {
     this.#since = Date.now() / 1_000;
   }
 
-  /** The text of `/metrics`. */
+  /** The body of a response of `/metrics`. */
   async metrics(): Promise<string> {
     return `${[...renderFleet(this.#reading(), this.#clock)].join('')}\n${await this.#self.metrics()}`;
   }

@@ -1,3 +1,5 @@
+// The benchmark `scrape`: rendering `/metrics`, compared with prom-client.
+
 import type { Encoding } from '../../src/metrics/rendered-body.ts';
 import { ProgramProcess } from '../program-process.ts';
 import type { Benchmark, Target } from '../report/benchmark.ts';
@@ -7,11 +9,11 @@ import type { ExpositionRenderProgram } from './exposition-render.ts';
 import type { PromClientRenderProgram } from './prom-client-render.ts';
 import type { RenderMeasurement } from './render-measurement.ts';
 
-/** The runs with one fleet; those with the same index ran consecutively. */
+/** The runs with one fleet. Measurements with the same index were made one after the other. */
 interface FleetRuns {
   readonly servers: number;
   readonly exporter: readonly RenderMeasurement[];
-  /** The same, compressed while rendering: what Prometheus requests. */
+  /** Compressed while rendering, as requested by Prometheus. */
   readonly compressed: readonly RenderMeasurement[];
   readonly promClient: readonly RenderMeasurement[];
 }

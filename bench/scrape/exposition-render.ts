@@ -1,3 +1,5 @@
+// Measures the exporter's rendering of `/metrics`.
+
 import type { Encoding } from '../../src/metrics/rendered-body.ts';
 import { Scraper } from '../../src/metrics/scrape.ts';
 import { BenchmarkFleet } from './fleet.ts';
@@ -5,7 +7,10 @@ import { measureRenders } from './render-measurement.ts';
 
 export type ExpositionRenderProgram = Awaited<ReturnType<typeof start>>;
 
-/** The exporter's own exposition, without the self-metrics, which prom-client renders in both programs. */
+/**
+ * Renders metrics of servers and panels only, because the exporter's self-metrics are rendered by
+ * prom-client, too.
+ */
 export async function start({ servers }: { readonly servers: number }) {
   const fleet = new BenchmarkFleet(servers);
   const self = { metrics: async () => '', scraped: () => undefined };

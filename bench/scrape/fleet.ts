@@ -1,3 +1,5 @@
+// A fleet of server records without sockets.
+
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading, PanelReading } from '../../src/domain/reading.ts';
 import { nodeReadings } from '../../src/fleet/node-readings.ts';
@@ -21,10 +23,13 @@ const PANEL: Omit<PanelReading, 'nodes'> = {
 const UNIX_ORIGIN_MS = 1_700_000_000_000;
 const FIRST_UPTIME_MS = 3_600_000;
 
-/** A minute of samples, so that the memory for peaks is filled. */
+/** A minute of samples, so that the memory for peaks is full. */
 const WARM_UP_SAMPLES = 60;
 
-/** The store's own records, which get a new sample with new values at every tick; identical in every process. */
+/**
+ * Real records that get a new sample with new values at every tick. They are the same in every
+ * process.
+ */
 export class BenchmarkFleet implements FleetReading {
   readonly #records: readonly ServerRecord[];
   readonly #panels: readonly PanelReading[] = [
@@ -37,7 +42,7 @@ export class BenchmarkFleet implements FleetReading {
     for (let sample = 0; sample < WARM_UP_SAMPLES; sample += 1) this.tick();
   }
 
-  /** A clock that follows the ticks, so that two processes render the same. */
+  /** A clock that follows the ticks, so that all processes render the same text. */
   get clock(): Clock {
     return {
       now: () => this.#ticks * 1_000,
@@ -54,14 +59,14 @@ export class BenchmarkFleet implements FleetReading {
     return this.#records;
   }
 
-  /** Advances time by a second: every server sends a sample. */
+  /** Advances the time by a second, in which every server sends a sample. */
   tick(): void {
     this.#ticks += 1;
     const now = this.clock.now();
     for (const index of this.#records.keys()) this.sample(index, this.#ticks, now);
   }
 
-  /** A server sends the sample of this tick. */
+  /** Stores a server's sample of this tick. */
   sample(index: number, tick: number, now: number): void {
     const step = tick + index;
     this.#records[index]?.socketSample(

@@ -1,3 +1,5 @@
+// The baseline of the benchmark `scrape`: the same series in prom-client.
+
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { ServerTarget } from '../../src/domain/server.ts';
 import { shortId } from '../../src/domain/server-ids.ts';
@@ -9,7 +11,9 @@ export type PromClientRenderProgram = Awaited<ReturnType<typeof start>>;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The baseline: the same series with the same values in prom-client; setting the values isn't measured. */
+/**
+ * Renders the same series with the same values in prom-client. Setting the values isn't measured.
+ */
 export async function start({ servers }: { readonly servers: number }) {
   const fleet = new BenchmarkFleet(servers);
   const registry = new Registry();
@@ -50,7 +54,7 @@ function metricOf<Subject>(family: Family<Subject>, common: readonly Labels[], r
   const metric = type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
   return {
     set: (subjects: readonly Subject[]) => {
-      // A counter of prom-client can only be set by resetting it to 0 first.
+      // A counter of prom-client can't be set, only reset to 0 and increased.
       metric.reset();
       for (const [index, subject] of subjects.entries()) {
         const value = read(subject) ?? [];

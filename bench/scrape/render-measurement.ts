@@ -1,3 +1,5 @@
+// Measures repeated renders of `/metrics` in this process.
+
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import type { RenderedBody } from '../../src/metrics/rendered-body.ts';
@@ -8,31 +10,33 @@ export interface RenderMeasurement {
   readonly renders: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The longest time without a turn of the event loop: in the median render, and in the worst. */
+  /** The longest time without a turn of the event loop, in the median render and in the worst. */
   readonly blockP50Ms: number;
   readonly blockMaxMs: number;
   readonly bytes: number;
   readonly series: number;
-  /** A digest of the sorted series: equal in two processes that rendered the same. */
+  /**
+   * A digest of the sorted series, which is the same in all processes that render the same series.
+   */
   readonly digest: string;
 }
 
-/** The code to measure: a function that updates the values, which isn't measured, and one that renders them. */
+/** The measured code: `update` sets new values and isn't measured, and `render` renders them. */
 export interface Renderer {
   readonly update: () => void;
   readonly render: () => Promise<RenderedBody>;
 }
 
-/** With fewer renders, a p99 is meaningless. */
+/** With fewer renders, the 99th percentile would be meaningless. */
 const MIN_RENDERS = 10;
 
 /** The first bytes of every gzip stream (RFC 1952). */
 const GZIP_MAGIC = 0x1f8b;
 
-/** Renders for compilation, which aren't measured. */
+/** Renders before the measurement, in which code is compiled. */
 const WARM_UPS = 5;
 
-/** Renders repeatedly with new values, for this many seconds of rendering. */
+/** Renders new values again and again, for this many seconds of rendering. */
 export async function measureRenders(
   { update, render }: Renderer,
   seconds: number,
@@ -40,7 +44,7 @@ export async function measureRenders(
   const tookMs: number[] = [];
   const blocksMs: number[] = [];
   let totalMs = 0;
-  // The first state is the same in every process.
+  // Rendered before any update, so that it is the same in every process.
   const first = await render();
   for (let warmUp = 0; warmUp < WARM_UPS; warmUp += 1) {
     update();
@@ -67,7 +71,7 @@ export async function measureRenders(
   };
 }
 
-/** Records the longest time between two turns of the event loop, until the result is requested. */
+/** Records the longest time between two turns of the event loop until `longest` is called. */
 function watchTurns(): { readonly longest: () => Promise<number> } {
   let longestMs = 0;
   let lastTurn = performance.now();
@@ -88,7 +92,7 @@ function watchTurns(): { readonly longest: () => Promise<number> } {
   };
 }
 
-// Sorted, because prom-client and the exporter may order and separate families differently.
+// Lines are sorted, because prom-client and the exporter may order families differently.
 function digest({ chunks }: RenderedBody): { readonly series: number; readonly digest: string } {
   const body = Buffer.concat(chunks);
   const lines = (body.readUInt16BE() === GZIP_MAGIC ? gunzipSync(body) : body)

@@ -1,3 +1,5 @@
+// Many attacks at once on the exporter, beside a good panel: `npm run soak -- --attacks`.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -31,43 +33,48 @@ const GUESSERS = 40;
 const GUESSES_PER_SECOND = 100;
 const PIPELINES_PER_SECOND = 8;
 
-/** The minutes after which memory must be flat. */
+/** The number of minutes after which memory must not grow any more. */
 const WARM_UP_MINUTES = 5;
 const MIN_MINUTES = WARM_UP_MINUTES + 2;
 
-/** How much longer than planned the whole run may take. */
+/** The maximum delay of the whole run. */
 const MAX_LATE_MINUTES = 3;
 
 const MIN_FRESH = 0.99;
-/** Servers are sampled every second. */
+/** The maximum age of a fresh sample. Servers are sampled every second. */
 const FRESH_SECONDS = 5;
 const MAX_SCRAPE_MS = 1_000;
 const SCRAPE_DEADLINE_MS = 30_000;
-/** By how much memory may grow from the end of the warm-up to the end of the run, relative to that. */
+/** The maximum growth of memory from the end of the warm-up to the end of the run, as a share. */
 const MAX_GROWTH = 0.1;
 
-/** One scrape. */
+/** A scrape, and the exporter's resource usage. */
 interface Look {
-  /** Since the first minute began. */
+  /** Milliseconds since the start of the first minute. */
   readonly endedAtMs: number;
   readonly minute: number;
   readonly tookMs: number;
-  /** For how much of that the exporter's main thread ran, also for other work. */
+  /** How much of that time the exporter's main thread ran, including other work. */
   readonly ranMs: number;
-  /** For how much of that it was ready to run, but other processes had the cores. */
+  /** How much of that time the main thread was ready to run, but had no core. */
   readonly waitedMs: number;
-  /** For how long it has run since the start. */
+  /** How long the main thread has run since the exporter's start. */
   readonly ranMsSoFar: number;
   readonly rssMb: number;
-  /** The heap in use, with what hasn't been collected. */
+  /** The used heap, including garbage. */
   readonly heapMb: number;
-  /** The ages of the good servers' samples at the time of the request, in seconds; infinite for those without one. */
+  /**
+   * The ages of the good servers' samples at the request, in seconds; infinite without a sample.
+   */
   readonly ages: readonly number[];
-  /** The good servers whose last query was answered. */
+  /** The number of good servers whose last query was answered. */
   readonly queried: number;
 }
 
-/** Runs the built program with a good panel, and with a panel and visitors that attack it. Returns whether it keeps its bounds. */
+/**
+ * Runs the built program with a good panel, and with a panel and visitors that attack it. Returns
+ * whether all results are within their bounds.
+ */
 export async function attack(minutes: number): Promise<boolean> {
   if (minutes < MIN_MINUTES) throw new Error(`--attacks: expected --minutes ${MIN_MINUTES} or more`);
   if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
@@ -130,8 +137,9 @@ export async function attack(minutes: number): Promise<boolean> {
 const AUTHORIZATION = `Basic ${Buffer.from(`${CREDENTIALS.user}:${CREDENTIALS.password}`).toString('base64')}`;
 
 /**
- * Its servers are discovered every minute, and queried as their eggs tell. A server is forgotten when three complete lists lack it, so the
- * maximum is reached in the first minutes, and memory is compared with the same number of servers from then on.
+ * The exporter discovers the hostile panel's servers every minute, and queries them as their eggs
+ * suggest. It forgets a server after three complete lists without it, so the number of servers
+ * reaches its maximum in the first minutes. From then on, memory can be compared.
  */
 const hostilePanel = (url: string) => [
   '  - name: hostile',
@@ -151,7 +159,7 @@ interface Exporter {
   readonly stop: () => Promise<void>;
 }
 
-/** The program as users run it. */
+/** Starts the built program as users do. */
 async function startExporter(folder: string): Promise<Exporter> {
   const files = ['--config', join(folder, 'config.yaml'), '--web.config.file', join(folder, 'web.yaml')];
   const child = spawn(
@@ -184,7 +192,7 @@ async function startExporter(folder: string): Promise<Exporter> {
   };
 }
 
-/** Five loops on the page, and five on the history of a hundred servers. */
+/** The paths of ten visitors: five request the page, and five the history of a hundred servers. */
 async function visitedPaths(exporter: Exporter): Promise<readonly (readonly string[])[]> {
   const ids = [...(await scrape(exporter)).matchAll(/^gameserver_collection_up\{.*server_id="([^"]+)"/gm)];
   const query = ids.slice(0, 100).map(([, id]) => `server=${id}`);
@@ -193,7 +201,9 @@ async function visitedPaths(exporter: Exporter): Promise<readonly (readonly stri
   ]);
 }
 
-/** The response to one scrape; empty if there is none, so that every server's samples count as late. */
+/**
+ * Scrapes once. Returns an empty text on failure, so that the samples of all servers count as late.
+ */
 async function scrape({ url }: Exporter): Promise<string> {
   try {
     const signal = AbortSignal.timeout(SCRAPE_DEADLINE_MS);
@@ -205,7 +215,10 @@ async function scrape({ url }: Exporter): Promise<string> {
   }
 }
 
-/** For how many milliseconds the exporter's main thread has run since it started, and for how many it waited for a core. */
+/**
+ * How long the exporter's main thread has run since its start, and how long it has waited for a
+ * core, in milliseconds.
+ */
 function threadTime({ process: { pid } }: Exporter): { readonly ranMs: number; readonly waitedMs: number } {
   const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return { ranMs: Number(ran) / 1e6, waitedMs: Number(waited) / 1e6 };
@@ -255,20 +268,23 @@ const freshOf = (looks: readonly Look[]) => {
 const slowestOf = (looks: readonly Look[]) => looks.toSorted((one, other) => other.tookMs - one.tookMs)[0];
 const queriedOf = (looks: readonly Look[]) =>
   looks.reduce((sum, look) => sum + look.queried, 0) / looks.length / GOOD_SERVERS;
-/** From the first of these looks to the last. */
+/** The CPU usage of the main thread from the first of these looks to the last. */
 const cpuPercent = (looks: readonly Look[]) => {
   const [first, last] = [looks[0], looks.at(-1)];
   if (first === undefined || last === undefined) return NaN;
   return (100 * (last.ranMsSoFar - first.ranMsSoFar)) / (last.endedAtMs - first.endedAtMs);
 };
-/** About the heap after a collection; looks without a response don't count. */
+/**
+ * The smallest used heap, which is about the heap after a garbage collection. Failed scrapes don't
+ * count.
+ */
 const smallestHeap = (looks: readonly Look[]) =>
   Math.min(...looks.map(({ heapMb }) => (Number.isNaN(heapMb) ? Infinity : heapMb)));
 const percent = (share: number) => `${(share * 100).toFixed(2)} %`;
 
-/** Prints the figures; returns whether all are within their bounds. */
+/** Prints the results. Returns whether all are within their bounds. */
 function report(all: readonly Look[], attacks: Readonly<Record<string, number>>, minutes: number): boolean {
-  // In the first minute, the exporter connects.
+  // The first minute is left out, because the exporter connects in it.
   const looks = all.filter(({ minute }) => minute > 1);
   const warm = all.filter(({ minute }) => minute > WARM_UP_MINUTES);
   const perMinute = slope(warm.map(({ minute, rssMb }) => [minute, rssMb]));

@@ -1,32 +1,36 @@
-/** The number of pages of each server list. */
+// The server lists of the hostile panel.
+
+/** Pages per server list. */
 export const PAGES = 6;
 
 const LONG_TEXT_LENGTH = 15_000;
 const ALLOCATIONS = 1_000;
 const MAX_LISTING = 4 * 1_048_576 - 100_000;
 
-/** The page to be sent. */
+/** A request for a page of the server list. */
 interface RequestedPage {
   readonly page: number;
-  /** How often the list was read before. */
+  /** The number of the current read of the list. */
   readonly walk: number;
-  /** Where the games are that the list names. */
+  /** The address and the ports of the games to which listed servers refer. */
   readonly host: string;
   readonly ports: readonly number[];
 }
 
-/** An object of a hundred keys of its own, which is slower to parse than any other JSON. */
+/**
+ * A JSON object with a hundred keys that no other object has, which is the slowest JSON to parse.
+ */
 const ownKeys = (from: number) =>
   `{${Array.from({ length: 100 }, (_, key) => `"${(from * 100 + key).toString(36)}":0`).join()}}`;
 
-/** Nearly as long as a message of a node may be. */
+/** Nearly as long as a node's message may be. */
 export const EXPENSIVE_OBJECT = `[${Array.from({ length: 130 }, (_, index) => ownKeys(index)).join()}]`;
 
 const keysOf = (objects: number) =>
   `{"data":[${Array.from({ length: objects }, (_, index) => ownKeys(index)).join()}]}`;
 
 export const EXPENSIVE_PAGES = {
-  // Fewer members than the limit, and more.
+  // With fewer members than the exporter's limit, and with more.
   expensive: keysOf(1_900),
   'too expensive': keysOf(4_000),
   deep: `{"data":${'['.repeat(MAX_LISTING / 2)}${']'.repeat(MAX_LISTING / 2)}}`,
@@ -34,7 +38,7 @@ export const EXPENSIVE_PAGES = {
 
 type Listing = 'complete' | 'hanging' | 'endless' | 'headers' | keyof typeof EXPENSIVE_PAGES;
 
-/** The last page of each server list in turn. */
+/** The last pages of consecutive server lists. */
 export const LISTINGS: readonly Listing[] = [
   'complete',
   'expensive',
@@ -50,7 +54,10 @@ export const LISTINGS: readonly Listing[] = [
   'headers',
 ];
 
-/** A page of the server list: servers that stay, servers with a thousand allocations, and servers that are new in each list. */
+/**
+ * A page of the server list: servers that stay, servers with a thousand allocations, or servers
+ * that are new in every list.
+ */
 export function listingPage({ page, walk, host, ports }: RequestedPage): string {
   const entries =
     page === 1
@@ -69,7 +76,10 @@ function servers(count: number, from: number, attributesOf: (index: number) => o
 
 const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 
-/** A server whose game responds at its default allocation, so badly that other ports are queried too. */
+/**
+ * A server whose game responds badly at its default allocation, so that the exporter also queries
+ * other ports.
+ */
 function withAllocations(index: number, host: string, ports: readonly number[]): object {
   const data = Array.from({ length: ALLOCATIONS }, (_, at) => ({
     attributes: { ip: host, port: at === 0 ? ports[index % ports.length] : at, is_default: at === 0 },

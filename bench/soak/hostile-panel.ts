@@ -1,3 +1,5 @@
+// A panel with a node and games that attack the exporter.
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -8,7 +10,7 @@ import { EXPENSIVE_OBJECT, EXPENSIVE_PAGES, LISTINGS, listingPage, PAGES } from 
 
 export type HostilePanelProgram = Awaited<ReturnType<typeof start>>;
 
-/** A loopback address at which nothing else listens. */
+/** A loopback address on which nothing else listens. */
 const GAMES_HOST = '127.9.9.9';
 const GAMES = 40;
 
@@ -17,7 +19,10 @@ const DRIP_EVERY_MS = 500;
 const BURST = 100;
 const MAX_UNREAD_BYTES = 4_000_000;
 
-/** How calls for a server are answered, the socket address of its credentials, or what its node sends every second. */
+/**
+ * An attack: by the panel's responses about a server, by the socket URL in its credentials, or by
+ * its node, every second.
+ */
 type Act =
   | { readonly of: 'call'; readonly answer: (response: ServerResponse) => void }
   | { readonly of: 'credentials'; readonly socket: string }
@@ -33,13 +38,13 @@ const burst = (socket: WebSocket, text: (index: number) => string, count = BURST
   for (let index = 0; index < count; index += 1) socket.send(text(index));
 };
 
-/** The header of a text of 128 KiB, and most of it. */
+/** The header of a text frame with 128 KiB, and most of its payload. */
 const UNFINISHED = Buffer.concat([
   Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 2, 0, 0]),
   Buffer.alloc(120_000, 'x'),
 ]);
 
-/** A ping whose length is in two bytes, and a message after it. */
+/** A ping whose length of one byte is encoded in two bytes, and a message after it. */
 const LONG_PING = Buffer.from([0x89, 126, 0, 1, 112, 0x81, 2, 123, 125]);
 
 const EVIL = '\u001b[31m\u001b]0;title\u0007\r\nforged="line"\u202e<script>alert(1)</script>eyJ\u200b';
@@ -53,7 +58,7 @@ const JUNK = [
   frame('backup completed:x', '{}'),
 ];
 
-/** Attacks by name, which the servers are assigned to in turn. */
+/** Attacks by name. Servers are assigned to them in turn. */
 const ACTS: Readonly<Record<string, Act>> = {
   'another state every second': {
     of: 'node',
@@ -139,7 +144,7 @@ const ACTS: Readonly<Record<string, Act>> = {
 const NAMES = Object.keys(ACTS);
 const nameOf = (server: string) => NAMES[Number.parseInt(server.slice(0, 8), 16) % NAMES.length] ?? '';
 
-/** A panel and its node that attack the exporter in many ways at once. */
+/** Starts a panel and its node, which attack the exporter in many ways at once. */
 export async function start() {
   const counts = new Map<string, number>();
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
@@ -183,7 +188,7 @@ export async function start() {
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   return {
     url: () => url,
-    /** How often each attack was made. */
+    /** The number of times that each attack was made. */
     counts: () => Object.fromEntries(counts),
   };
 }
@@ -217,7 +222,7 @@ function acceptSockets(http: ReturnType<typeof createServer>, count: (what: stri
       const timer = setInterval(() => {
         turn += 1;
         if (act?.of !== 'node' || socket.readyState !== socket.OPEN) return;
-        // The exporter reads more slowly than this panel writes.
+        // Skips turns while the exporter is far behind in reading.
         if (socket.bufferedAmount > MAX_UNREAD_BYTES) return;
         socket.send(stats(turn * 1_000));
         act.flood(socket, turn, connection);
@@ -232,7 +237,7 @@ function acceptSockets(http: ReturnType<typeof createServer>, count: (what: stri
   });
 }
 
-/** A game of Bedrock Edition whose name consists of 30,000 backslashes, or of GameSpy's protocol with as many fields. */
+/** A Bedrock server whose name is 30,000 backslashes, or a GameSpy server with as many fields. */
 function openGame(count: (what: string) => void): Promise<Answerer> {
   return Answerer.udp(({ datagram, reply }) => {
     count('replies of games');
@@ -241,7 +246,7 @@ function openGame(count: (what: string) => void): Promise<Answerer> {
   }, GAMES_HOST);
 }
 
-/** A body that arrives one byte at a time, forever. */
+/** Sends a body one byte at a time, without an end. */
 function drip(response: ServerResponse): void {
   response.write('{"data":[');
   const timer = setInterval(() => response.write(' '), DRIP_EVERY_MS);

@@ -1,6 +1,11 @@
+// Clients that guess passwords.
+
 import { connect, type Socket } from 'node:net';
 
-/** Guesses per second of all attackers together: what this machine can send while also responding. */
+/**
+ * Guesses per second of all attackers together. This machine can send as many while it also
+ * responds.
+ */
 const GUESSES_PER_SECOND = 2_000;
 
 /** Attackers that guess passwords continuously, each from its own loopback address. */
@@ -17,7 +22,8 @@ export class PasswordFlood {
     this.#port = port;
     this.#pauseMs = (1_000 * addresses) / perSecond;
     for (let index = 0; index < addresses; index += 1) {
-      // All at once, they would overflow the system's backlog and then wait for up to half a minute.
+      // Attackers start one after the other: at once, they would exceed the system's backlog and
+      // then wait for up to half a minute.
       setTimeout(() => this.#attack(attackerAddress(index)), (1_000 * index) / perSecond);
     }
   }
@@ -37,7 +43,8 @@ export class PasswordFlood {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  // The next guess is sent soon after the response to the previous one, over the same connection if it is still open.
+  // Sends the next guess soon after the last response, over the same connection if it is still
+  // open.
   #attack(localAddress: string): void {
     if (this.#isOver) return;
     const socket = connect({ host: '127.0.0.1', port: this.#port, localAddress });

@@ -5,9 +5,12 @@ const FLOOD_EVERY_MS = 1_000;
 const REQUESTS = 2_000;
 const PATHS = ['/-/healthy', '/api/v1/history?server=x/%23', '/metrics', '/'];
 
-/** Opens so many connections each second, until its end; each sends 2,000 requests for the same path. */
+/**
+ * Opens this many connections per second until `end`. Each sends 2,000 requests for one path at
+ * once.
+ */
 export class PipelineFlood {
-  /** How many connections were closed by the server. */
+  /** The number of connections that the server closed. */
   closed = 0;
   readonly #open = new Set<Socket>();
   readonly #timer: NodeJS.Timeout;

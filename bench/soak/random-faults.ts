@@ -1,4 +1,6 @@
-/** A fault or other action of the simulated panel, as a POST to its control endpoint. */
+// Random faults of the simulated panel, for the soak test.
+
+/** A fault or another action of the simulated panel, as a POST to its control endpoint. */
 export interface Action {
   readonly path: string;
   readonly body: object;
@@ -42,9 +44,10 @@ const TO_SERVERS: readonly ((server: string) => Action)[] = [
   (server) => ({ path: 'faults/sockets', body: { kind: 'ignore-auth', server, times: 1 } }),
 ];
 
-/** Actions on the whole panel, which are rare. */
+/** Actions on the whole panel. They are rare. */
 const TO_PANEL: readonly Action[] = [
-  // Limited by time rather than count: a panel with problems is called once a minute, so counted faults would accumulate.
+  // Limited by time instead of a count, because the exporter calls a failing panel only once a
+  // minute: counted faults would accumulate.
   {
     path: 'faults/rest',
     body: { kind: 'refuse', status: 502, shape: 'html' },
@@ -59,7 +62,7 @@ const TO_PANEL: readonly Action[] = [
 
 const PANEL_SHARE = 1 / 600;
 
-/** A random action. */
+/** Draws a random action. */
 export function drawAction(servers: readonly string[], draw: Draw): Action {
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(draw() * from.length)];
   if (draw() < PANEL_SHARE) return pick(TO_PANEL) ?? { path: 'faults/clear', body: {} };

@@ -1,3 +1,5 @@
+// The command line of the soak test, for `npm run soak`.
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +19,10 @@ import { slope } from './slope.ts';
 const LIMIT_PER_MINUTE = 720;
 const LOOK_EVERY_MS = 60_000;
 
-/** The share of the run that is warm-up: connecting, compiling, the first faults. */
+/** The share of the run that is a warm-up: connects, compilation and the first faults. */
 const WARM_UP_SHARE = 1 / 4;
 
-/** A running server's sample that is older than this counts as late. */
+/** The sample of a running server is late if it is older than this. */
 const LATE_SECONDS = 5;
 
 interface Look {
@@ -36,7 +38,7 @@ interface Look {
   readonly limited: number;
 }
 
-/** Runs a fleet with random faults for the given time, and reports the effect on the exporter. */
+/** Runs a fleet with random faults for some minutes, and reports their effects on the exporter. */
 async function soak({ minutes, servers, faultsPerMinute, seed }: FaultPlan): Promise<void> {
   const panel = await new ProgramProcess<PanelProgram>('simulated-panel', {
     servers,
@@ -175,7 +177,9 @@ interface FaultPlan {
 }
 
 interface Plan extends FaultPlan {
-  /** Attacks instead of random faults: only the minutes matter. */
+  /**
+   * Whether to run attacks instead of random faults. All settings but the minutes are then ignored.
+   */
   readonly attacks: boolean;
 }
 

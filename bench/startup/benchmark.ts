@@ -1,3 +1,5 @@
+// The benchmark `startup`: the time from the command to the first response.
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

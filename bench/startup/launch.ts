@@ -1,3 +1,5 @@
+// Starts a program, and waits for its first response.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -7,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A configuration, and a folder to put it in. */
+/** The exporter's configuration, and the folder to which it is written. */
 export interface Launch {
   readonly folder: string;
   readonly config: string;
@@ -19,7 +21,9 @@ const BARE = "require('node:http').createServer((q, a) => a.end()).listen(+proce
 const RETRY_MS = 2;
 const DEADLINE_MS = 60_000;
 
-/** Milliseconds from starting a program to its first HTTP response; ends the program afterwards. */
+/**
+ * Milliseconds from the start of a program to its first HTTP response. Ends the program afterwards.
+ */
 export async function timeToAnswer(program: 'exporter' | 'bare', launch: Launch): Promise<number> {
   const configFile = join(launch.folder, 'config.yaml');
   await writeFile(configFile, launch.config);
@@ -54,7 +58,7 @@ async function answers(url: string): Promise<boolean> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(url, { agent: false }, resolve).on('error', reject);
     });
-    // Receiving the body is part of the response; decoding it isn't.
+    // The time includes receiving the body, but not decoding it.
     for await (const _ of response);
     return response.statusCode === 200;
   } catch {
@@ -62,7 +66,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A port that is currently free. */
+/** Finds a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

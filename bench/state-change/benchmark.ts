@@ -1,3 +1,5 @@
+// The benchmark `state-change`: the time from a new state to the first scrape that shows it.
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,13 +19,19 @@ const TARGET_MS = 100;
 
 const SCRAPES = 40;
 
-/** Changes before each scrape: this many starts and this many crashes, at random instants within this time. */
+/**
+ * Changes before each scrape: this many starts and as many crashes, at random instants within this
+ * time.
+ */
 const CHANGES = { each: 25, overMs: 200 };
 
-/** The number of scrapers: the one that checks the states, alone or next to one that scrapes continuously. */
+/**
+ * The number of scrapers: one that checks the states, or another one as well that scrapes
+ * continuously.
+ */
 type Scrapers = 1 | 2;
 
-/** A server's current state in the exposition. */
+/** Matches the current state of a server in the exposition. */
 const STATE = /^gameserver_state\{[^}]*server_id="([^"]+)",state="([^"]+)"\} 1$/gm;
 
 interface Row {

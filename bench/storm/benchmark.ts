@@ -1,4 +1,4 @@
-/** `npm run bench -- storm`: the minute in which everything fails at once. */
+// The benchmark `storm`: the minute in which everything fails at once.
 
 import type { Benchmark, BenchmarkOptions } from '../report/benchmark.ts';
 import { type Fleet, type Played, play, type StormClient } from './play.ts';

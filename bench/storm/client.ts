@@ -1,4 +1,4 @@
-/** The baseline of the storm: a bare client that keeps a socket to every server, and reconnects. */
+// The baseline of the benchmark `storm`: a bare client that streams all servers, and reconnects.
 
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { readToken } from './token.ts';
 
-/** The same number of concurrent calls as the exporter's. */
+/** The maximum number of concurrent calls, as in the exporter. */
 const CONCURRENCY = 8;
 
 const FIRST_RETRY_MS = 1_000;
@@ -24,7 +24,10 @@ interface Credentials {
   readonly socket: string;
 }
 
-/** Opens a socket to every listed server, reads what it sends, renews tokens, and reconnects with an exponential back-off. */
+/**
+ * Opens a socket to every listed server, reads from it, renews tokens, and reconnects with
+ * exponential back-off.
+ */
 export async function start({ url, apiKey }: ClientOptions) {
   const call = callerOf(url, apiKey);
   const latest = new Map<string, unknown>();
@@ -45,7 +48,7 @@ export async function start({ url, apiKey }: ClientOptions) {
         }
       })();
       if (wasStreaming) failures = 0;
-      // A token that the node may have refused isn't used again.
+      // A token isn't used again if the node may have refused it.
       else credentials = undefined;
       const gapMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures);
       await delay(gapMs * (0.5 + Math.random() / 2));
@@ -79,7 +82,7 @@ async function listedServers(call: Call): Promise<readonly string[]> {
   return servers;
 }
 
-/** Resolves, when the socket is closed, with whether it streamed. */
+/** Streams until the socket is closed. Resolves with whether it received stats. */
 function stream(
   { token, socket }: Credentials,
   origin: string,
@@ -119,7 +122,10 @@ function stream(
   });
 }
 
-/** Makes calls, eight at a time, and waits as long as a 429 says; rejects with any other failure. */
+/**
+ * Makes up to eight calls at a time, and waits after a 429 as long as the response says. Rejects on
+ * any other failure.
+ */
 function callerOf(url: string, apiKey: string): Call {
   const isSecure = url.startsWith('https:');
   const sockets = { keepAlive: true, maxSockets: CONCURRENCY };

@@ -1,4 +1,4 @@
-/** A node's side of one console socket. */
+// A node's side of one console socket.
 
 import type { Duplex } from 'node:stream';
 import { eventFrame } from '../../src/simulator/frames.ts';
@@ -11,18 +11,18 @@ const RUNNING = textFrame(eventFrame('status', ['running']));
 const EXPIRING = textFrame(eventFrame('token expiring', []));
 const EXPIRED = textFrame(eventFrame('jwt error', [EXPIRED_TEXT]));
 
-/** Nodes announce the end of a token this early. */
+/** How long before the end of a token a node announces it. */
 const EXPIRING_MS = 60_000;
 
-/** A reader that is this far behind loses frames, as on real nodes. */
+/** A client that is this far behind in reading gets no more frames, as on real nodes. */
 const SLOW_READER_BYTES = 1_048_576;
 
 export interface ConsoleSocketOptions {
   readonly server: string;
-  /** Tokens that were issued before are invalid, in Unix milliseconds. */
+  /** Tokens that were issued before this time are invalid, in Unix milliseconds. */
   readonly validSinceMs: number;
   readonly closed: () => void;
-  /** The current `stats`. */
+  /** Returns the frame with the current stats. */
   readonly stats: () => Buffer;
 }
 
@@ -32,7 +32,7 @@ export class ConsoleSocket {
   #rest: Buffer = Buffer.alloc(0);
   #expiresAtMs = 0;
   #isExpiring = false;
-  /** It was sent stats. */
+  /** Whether the last tick sent stats. */
   isStreaming = false;
 
   constructor(stream: Duplex, options: ConsoleSocketOptions) {
@@ -43,7 +43,7 @@ export class ConsoleSocket {
     stream.on('end', () => stream.destroy());
   }
 
-  /** Writes the stats of this second, or what is wrong with the token. */
+  /** Sends the stats of this second, or an error if the token has expired. */
   tick(stats: Buffer, nowMs: number): void {
     if (this.#expiresAtMs === 0 || this.#stream.writableLength > SLOW_READER_BYTES) return;
     const leftMs = this.#expiresAtMs - nowMs;

@@ -1,19 +1,22 @@
-/** The servers of the simulated fleet, and their nodes. */
+// The servers of the storm's fleet, and their nodes.
 
 import { createHash } from 'node:crypto';
 
-/** One server of the fleet. */
+/** A server of the fleet. */
 export interface StormServer {
   readonly uuid: string;
   readonly name: string;
-  /** The index of its node. */
+  /** The index of the server's node. */
   readonly node: number;
 }
 
-/** The share of the fleet that the first node has; the other nodes share the rest equally. */
+/** The first node's share of the servers. The other nodes share the rest equally. */
 const LARGE_NODE_SHARE = 0.1;
 
-/** `count` servers on `nodes` nodes, of which the first is the largest; the same ones at every call. */
+/**
+ * Returns `count` servers on `nodes` nodes, the first of which is the largest. All calls return the
+ * same servers.
+ */
 export function stormFleet(count: number, nodes: number): readonly StormServer[] {
   const large = Math.ceil(count * LARGE_NODE_SHARE);
   return Array.from({ length: count }, (_, index) => ({
@@ -23,7 +26,10 @@ export function stormFleet(count: number, nodes: number): readonly StormServer[]
   }));
 }
 
-/** No two begin alike: of 10,000 random ones two would, and one of these would not be monitored. */
+/**
+ * The first eight digits are unique. Among 10,000 random ids, two would have the same ones, and one
+ * of these servers would not be monitored.
+ */
 function uuidOf(index: number): string {
   const hex = createHash('sha256').update(`server ${index}`).digest('hex');
   return [

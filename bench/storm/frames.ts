@@ -1,10 +1,10 @@
-/** The few parts of the WebSocket protocol that a node needs: unmasked frames to write, and masked ones to read. */
+// The parts of the WebSocket protocol that a node needs.
 
 import { createHash } from 'node:crypto';
 
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-/** The head of the response that opens a WebSocket. */
+/** The head of the response to an upgrade. */
 export function switchingProtocols(key: string): string {
   const accept = createHash('sha1').update(`${key}${GUID}`).digest('base64');
   return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
@@ -16,7 +16,7 @@ const MASKED = 0x80;
 const SHORT_LENGTH = 126;
 const MASK_BYTES = 4;
 
-/** A whole frame, of less than 64 KiB. */
+/** An unmasked frame of less than 64 KiB. */
 function frame(opcode: number, payload: Uint8Array): Buffer {
   const isShort = payload.length < SHORT_LENGTH;
   const head = isShort ? 2 : 4;
@@ -32,16 +32,18 @@ export function textFrame(text: string): Buffer {
   return frame(OPCODES.text, Buffer.from(text));
 }
 
-/** What a client's bytes contain: texts, what has to be written back, and whether the client closes. */
+/** The content of a client's bytes: texts, frames to send back, and whether the client closes. */
 interface ClientFrames {
   readonly texts: readonly string[];
   readonly replies: readonly Buffer[];
   readonly isClosing: boolean;
-  /** The beginning of a frame that isn't complete yet. */
+  /** The beginning of an incomplete frame. */
   readonly rest: Buffer;
 }
 
-/** Reads masked frames of less than 64 KiB, none of them fragmented: clients of nodes send no others. */
+/**
+ * Reads masked frames of less than 64 KiB that aren't fragmented. Clients of nodes send no others.
+ */
 export function readFrames(bytes: Buffer): ClientFrames {
   const texts: string[] = [];
   const replies: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** What all servers of the simulated fleet use at the moment. */
+// The current usage of every server in the storm's fleet.
 
 import { MIB } from '../../src/domain/units.ts';
 import type { GameUsage } from '../../src/simulator/game-server.ts';

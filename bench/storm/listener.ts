@@ -1,4 +1,4 @@
-/** A port that can be closed with all its connections, and opened again. */
+// An HTTP server that can be closed with all its connections, and opened again.
 
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -11,7 +11,10 @@ export interface Tls {
   readonly key: string;
 }
 
-/** How many connections may wait until they are accepted: all of a fleet arrive within a second. */
+/**
+ * The maximum number of connections that wait to be accepted. A whole fleet connects within a
+ * second.
+ */
 const BACKLOG = 4_096;
 
 export class Listener {
@@ -32,14 +35,14 @@ export class Listener {
     this.server.on('secureConnection', (socket: Socket) => socket.on('error', () => socket.destroy()));
   }
 
-  /** Listens, on the same port as before. */
+  /** Listens on the same port as before. */
   async open(): Promise<void> {
     this.server.listen({ port: this.#port, host: '127.0.0.1', backlog: BACKLOG });
     await once(this.server, 'listening');
     this.#port = (this.server.address() as AddressInfo).port;
   }
 
-  /** Releases the port and destroys every connection. */
+  /** Closes the port and all connections. */
   async close(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();

@@ -1,4 +1,4 @@
-/** A program that is measured from outside: its CPU time and memory from `/proc`, and the turns of its event loop. */
+// A program whose CPU time, memory and event loop are measured.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,14 +10,17 @@ const METER = new URL('./turn-meter.js', import.meta.url).href;
 const CHILD = fileURLToPath(new URL('../child.js', import.meta.url));
 const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
-/** Linux counts CPU time in hundredths of a second, whatever the kernel's own unit. */
+/**
+ * The unit of CPU times in `/proc`: a hundredth of a second, whatever unit the kernel uses itself.
+ */
 const TICK_MS = 10;
 const PAGE_BYTES = 4_096;
 
 /** The CPU time of a process since its start, in milliseconds. */
 export function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The name of the program, in parentheses, may contain anything.
+  // Fields are counted after the name of the program, which is in parentheses and may contain
+  // anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
@@ -38,13 +41,13 @@ export class ObservedProcess {
     this.#ended = once(this.#process, 'exit');
   }
 
-  /** The built exporter, as users run it. */
+  /** Starts the built exporter as users do. */
   static exporter(configFile: string, port: number): ObservedProcess {
     const listen = ['--web.listen-address', `127.0.0.1:${port}`];
     return new ObservedProcess([CLI, 'serve', '--storage.path=', '--config', configFile, ...listen]);
   }
 
-  /** A program of the benchmarks. */
+  /** Starts a program of the benchmarks. */
   static program(name: string, options: object): ObservedProcess {
     return new ObservedProcess([CHILD, name, JSON.stringify(options)]);
   }
@@ -60,7 +63,7 @@ export class ObservedProcess {
     this.#process.kill('SIGHUP');
   }
 
-  /** Resolves with the turns until now, once the program's event loop gets to it. */
+  /** Sends a request to the turn meter in the program. Resolves with the turns until now. */
   async meter(request: MeterRequest): Promise<Turns> {
     const reply = new Promise<Turns>((resolve, reject) => {
       const take = (message: { readonly meter?: Turns }) => {

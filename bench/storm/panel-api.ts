@@ -1,4 +1,4 @@
-/** The panel's client API, as far as the exporter and the bare client use it. */
+// The panel's client API, as far as the exporter and the bare client use it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ListingEntry, serverDocument } from '../../src/simulator/panel-documents.ts';
@@ -19,22 +19,22 @@ const API_KEY = 'ptlc_simulated0panel0key0for0all0storms0only000';
 
 const PATH = /^\/api\/client(?:\/servers\/([0-9a-f-]+)\/(websocket|resources))?$/;
 
-/** Credential calls a minute that the panel allows for one server. */
+/** Credential calls per minute that the panel allows for one server. */
 const WEBSOCKET_LIMIT = 5;
 
 interface PanelApiOptions {
   readonly servers: readonly StormServer[];
   readonly tokenLifetimeSeconds: number;
-  /** The address of a server's console socket. */
+  /** Returns the URL of a server's console socket. */
   readonly socketUrl: (server: StormServer) => string;
 }
 
-/** What was called since the start. */
+/** The number of calls since the start, by endpoint. */
 export interface CallCounts {
   readonly listing: number;
   readonly websocket: number;
   readonly resources: number;
-  /** Those of them that were rejected with 429. */
+  /** Calls that were rejected with 429. */
   readonly limited: number;
   /** Complete reads of the server list. */
   readonly walks: number;
@@ -71,7 +71,7 @@ export class PanelApi {
     return { ...this.#counts };
   }
 
-  /** The first servers of the list have other names from now on. */
+  /** Renames the first servers of the list. */
   rename(count: number): void {
     this.#pages = pagesOf(
       this.#options.servers.map(({ name }, index) => (index < count ? `${name}-renamed` : name)),
@@ -131,7 +131,7 @@ function seconds(ms: number): string {
 
 const PER_PAGE = 100;
 
-/** The pages of the server list, rendered once: a page is requested again and again. */
+/** Renders the pages of the server list once, because they are requested again and again. */
 function pagesOf(names: readonly string[], servers: readonly StormServer[]): string[] {
   const entries = servers.map((server, index) => entryOf(server, names[index] ?? server.name));
   return Array.from({ length: Math.max(1, Math.ceil(servers.length / PER_PAGE)) }, (_, page) =>

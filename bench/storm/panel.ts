@@ -1,4 +1,4 @@
-/** A panel with many nodes that is cheaper than its clients, so that they are what is measured. */
+// A panel with many nodes that needs less CPU time than the measured clients.
 
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -20,18 +20,21 @@ export interface StormPanelOptions {
 
 export type StormPanelProgram = Awaited<ReturnType<typeof start>>;
 
-/** What the panel did for its clients since its start. */
+/** The panel's counts since its start. */
 export interface PanelCounts extends CallCounts {
   /** Requests for a console socket that reached a node. */
   readonly upgrades: number;
   readonly streaming: number;
 }
 
-/** Which nodes respond to upgrades with 502, as a proxy does whose daemon is down. */
+/** The nodes that respond to upgrades with 502, like a proxy whose daemon is down. */
 export type Refusing = 'none' | 'one' | 'all';
 
 const SECOND_MS = 1_000;
-/** Real nodes don't send in the same moment, either. */
+/**
+ * The number of slices of a second in which stats are sent, because real nodes don't send all of
+ * them at once.
+ */
 const SLICES = 50;
 
 const REFUSED =
@@ -40,7 +43,7 @@ const REFUSED =
 export async function start(options: StormPanelOptions) {
   const servers = stormFleet(options.servers, options.nodes);
   const byPath = new Map(servers.map((server) => [`/api/servers/${server.uuid}/ws`, server]));
-  /** The open sockets, by the slice of a second in which they are sent their stats. */
+  /** The open sockets, by the slice of a second in which they get their stats. */
   const slices = Array.from({ length: SLICES }, () => new Map<StormServer, ConsoleSocket>());
   const sliceOf = new Map(servers.map((server, place) => [server, slices[place % SLICES] ?? new Map()]));
   const unreachable = new Set<StormServer>();
@@ -60,7 +63,7 @@ export async function start(options: StormPanelOptions) {
     const server = byPath.get(request.url ?? '');
     if (refusing === 'all' || (refusing === 'one' && node === 0)) stream.end(REFUSED);
     else if (server === undefined || server.node !== node) stream.destroy();
-    // An unreachable server's node never responds.
+    // The node of an unreachable server never responds.
     else if (!unreachable.has(server)) {
       stream.write(switchingProtocols(request.headers['sec-websocket-key'] ?? ''));
       const sockets = sliceOf.get(server) ?? new Map();
@@ -109,12 +112,15 @@ export async function start(options: StormPanelOptions) {
       streaming: streamingIn(slices),
     }),
     dropAll: (): void => drop(() => true),
-    /** These nodes drop their sockets and refuse new ones. */
+    /** Lets these nodes drop their sockets and refuse new ones. */
     refuse: (which: Refusing): void => {
       refusing = which;
       drop(({ node }) => which === 'all' || (which === 'one' && node === 0));
     },
-    /** Half of the servers of the first node lose their sockets, and new ones get no response; or no longer. */
+    /**
+     * Cuts off half of the first node's servers, or connects them again. Their sockets are lost,
+     * and new ones get no response.
+     */
     cutHalfOfNode: (isCut: boolean): void => {
       const ofNode = servers.filter(({ node }) => node === 0);
       unreachable.clear();
@@ -122,7 +128,7 @@ export async function start(options: StormPanelOptions) {
       for (const server of ofNode.slice(0, Math.ceil(ofNode.length / 2))) unreachable.add(server);
       drop((server) => unreachable.has(server));
     },
-    /** Panel and nodes end, and with them every connection; tokens from before their next start are invalid. */
+    /** Closes the panel, the nodes and all connections. Tokens from before `reopen` are invalid. */
     close: async (): Promise<void> => void (await Promise.all(listeners.map((listener) => listener.close()))),
     reopen: async (): Promise<void> => {
       validSinceMs = Date.now();

@@ -1,4 +1,4 @@
-/** Plays one scene to a client that has streamed the whole fleet for a while, and measures the client. */
+// Plays a scene to a client that streams the whole fleet, and measures the client.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,71 +17,80 @@ import { calmFrom, type Look, usage, Watch } from './watch.ts';
 
 export type StormClient = 'exporter' | 'bare client';
 
-/** One fleet, behind one panel. */
+/** A fleet and its panel. */
 export interface Fleet {
   readonly servers: number;
   readonly tls: boolean;
-  /** The panel's rate limit in calls a minute; undefined for one that carries all calls. */
+  /** The panel's rate limit in calls per minute; undefined if it is high enough for all calls. */
   readonly limit: number | undefined;
 }
 
-/** What was measured of a client in one scene; times in milliseconds. */
+/** The measurements of a client in one scene. Times are in milliseconds. */
 export interface Played {
   readonly fleet: Fleet;
   readonly scene: Scene;
   readonly client: StormClient;
-  /** Absent for the bare client, which responds to nobody. */
+  /** Absent for the bare client, which serves no requests. */
   readonly responses?:
     | { readonly healthyMs: number; readonly scrapeMs: number; readonly calmScrapeMs: number }
     | undefined;
   readonly turns: Turns;
-  /** The longest turn while nothing happened. */
+  /** The longest turn in the calm before the scene. */
   readonly calmTurnMs: number;
-  /** The client's CPU usage while nothing happened, as a share of a core. */
+  /** The client's CPU usage in the calm before the scene, as a share of a core. */
   readonly calmUsage: number;
-  /** The same in the first minute of the scene. */
+  /** The client's CPU usage in the first minute of the scene, as a share of a core. */
   readonly minuteUsage: number;
-  /** From the beginning until it was calm, or until the last look. */
+  /**
+   * The CPU time from the beginning of the scene until the client was calm, or until the last look.
+   */
   readonly cpuMs: number;
-  /** What that is above the usage of calm. */
+  /** The part of `cpuMs` that exceeds the usage before the scene. */
   readonly extraCpuMs: number;
-  /** After the end; undefined if it never was. */
+  /** The time from the end of the scene until the client was calm; undefined if it never was. */
   readonly calmAfterMs: number | undefined;
-  /** After the end; undefined if not all streamed. */
+  /** The time from the end of the scene until all servers streamed; undefined if they never did. */
   readonly allStreamAfterMs: number | undefined;
-  /** The share of the servers that streamed a minute after the end, or at the last look. */
+  /**
+   * The share of servers that streamed a minute after the end of the scene, or at the last look.
+   */
   readonly streamingAfterMinute: number;
   readonly calls: number;
   readonly limited: number;
   readonly upgrades: number;
   readonly rssBeforeMb: number;
   readonly rssPeakMb: number;
-  /** The panel's CPU usage in the busiest second of the client, as a share of a core. */
+  /**
+   * The panel's CPU usage from the beginning of the scene to the last look, as a share of a core.
+   */
   readonly panelUsage: number;
 }
 
 export interface PlayOptions {
-  /** How long a client is watched at most after a scene. */
+  /** The maximum time for which a client is watched after a scene. */
   readonly seconds: number;
-  /** The folder for CPU profiles. */
+  /** The folder for CPU profiles; none are taken if undefined. */
   readonly profiles: string | undefined;
 }
 
 const NODES = 50;
 
-/** A limit that no client here reaches. */
+/** A limit that no client reaches. */
 const CARRYING_LIMIT = 60_000;
 
 const TOKEN_SECONDS = 600;
-/** Where the limit doesn't carry the renewals of tokens, nothing would ever be calm. */
+/**
+ * The life of tokens on a panel with a rate limit. The limit is too low for renewals, so the client
+ * would never be calm.
+ */
 const LONG_TOKEN_SECONDS = 86_400;
 
-/** Hot code is compiled, and the garbage of connecting is collected. */
+/** After this time, hot code is compiled, and the garbage of connecting is collected. */
 const WARM_MS = 20_000;
-/** The calls of the start leave the window of a rate limit. */
+/** After this time, the calls of the start don't count for the rate limit any more. */
 const WINDOW_MS = 65_000;
 const CALM_MS = 15_000;
-/** Generous, for 10,000 servers over TLS on a busy machine. */
+/** Long enough for 10,000 servers over TLS on a busy machine. */
 const START_DEADLINE_MS = 600_000;
 const MINUTE_MS = 60_000;
 
@@ -108,7 +117,7 @@ export async function play(
     try {
       return await measure({ fleet, scene, client, panel, watch, ...started }, options);
     } finally {
-      // Before what it looks at ends.
+      // The watch has to end before the process that it watches.
       await watch.stop();
       for (const one of started.probes) one.stop();
       await started.process.stop();
@@ -121,7 +130,7 @@ export async function play(
 
 interface Started {
   readonly process: ObservedProcess;
-  /** Of `/-/healthy` and of `/metrics`; none for the bare client. */
+  /** Probes of `/-/healthy` and `/metrics`; none for the bare client. */
   readonly probes: readonly Probe[];
   readonly reload: () => Promise<void>;
 }
@@ -228,7 +237,7 @@ async function measure(measured: Measured, { seconds, profiles }: PlayOptions): 
   const isCalm = calmFrom(after, calmUsage);
   const until = isCalm ?? lastOf(looks);
   const first = firstOf(looks);
-  // The first look from which on all stream until the last one.
+  // After the last look with a gap, all servers streamed until the end.
   const lastGap = after.findLastIndex((look) => !isWhole(look));
   const whole = after[lastGap + 1];
   const atMinute = after.findLast(({ at }) => at <= endedAt + MINUTE_MS) ?? looks.at(-1);

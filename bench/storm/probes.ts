@@ -1,15 +1,18 @@
-/** Asks the exporter again and again, as Prometheus and an orchestrator do, and keeps how long its responses take. */
+// Requests a path of the exporter again and again, and records the response times.
 
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Probe {
-  /** The times of the responses since the last call, in milliseconds, with that of a response that is still awaited. */
+  /**
+   * The response times since the last call in milliseconds, including that of a response that is
+   * still awaited.
+   */
   take(): readonly number[];
   stop(): void;
 }
 
-/** Requests a path, waits for the whole response, pauses, and begins again. */
+/** Requests a path, waits for the whole response, pauses, and repeats that. */
 export function probe(url: string, pauseMs: number): Probe {
   const agent = new Agent({ keepAlive: true });
   let took: number[] = [];
@@ -37,13 +40,13 @@ export function probe(url: string, pauseMs: number): Probe {
   };
 }
 
-/** Resolves with whether there was a whole response. */
+/** Resolves with whether there was a whole response with status 200. */
 async function responds(url: string, agent: Agent): Promise<boolean> {
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(url, { agent, headers: { 'Accept-Encoding': 'gzip' } }, resolve).on('error', reject);
     });
-    // Receiving the body is part of the response; decoding it isn't.
+    // The time includes receiving the body, but not decoding it.
     for await (const _ of response);
     return response.statusCode === 200;
   } catch {

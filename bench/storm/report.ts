@@ -1,10 +1,10 @@
-/** The tables of the storm. */
+// The tables and targets of the benchmark `storm`.
 
 import type { BenchmarkResult, Target } from '../report/benchmark.ts';
 import { formatNumber, type Table } from '../report/table.ts';
 import type { Fleet, Played } from './play.ts';
 
-/** For tables: `2000 servers, TLS, limit 240`. */
+/** A name for tables: `2000 servers, TLS, limit 240`. */
 export function describeFleet({ servers, tls, limit }: Fleet): string {
   return `${servers} servers, ${tls ? 'TLS' : 'plain'}, ${limit === undefined ? 'no limit' : `limit ${limit}`}`;
 }
@@ -107,10 +107,15 @@ function seconds(ms: number | undefined): string {
   return formatNumber((ms ?? Number.NaN) / 1_000, 1);
 }
 
-/** The size of the fleet up to which the longest response has a target; above, it is the longest turn. */
+/**
+ * The largest fleet with a target for response times. Larger fleets have one for the longest turn.
+ */
 const RESPONSE_SERVERS = 2_000;
 
-/** From when all stream, or else from the end of the scene, until calm. */
+/**
+ * The time until calm in milliseconds, counted from when all servers streamed, or from the end of
+ * the scene if they never did.
+ */
 function calmAfterAll({ calmAfterMs = Number.NaN, allStreamAfterMs = 0 }: Played): number {
   return Math.max(0, calmAfterMs - allStreamAfterMs);
 }
@@ -136,7 +141,7 @@ function targetsOf(played: Played): readonly Target[] {
     ...ofResponses,
     atMost('memory, relative to before', 1.2, '×', played.rssPeakMb / played.rssBeforeMb),
     atMost('calm after all stream', 30, 's', calmAfterAll(played) / 1_000),
-    // With a limit, the calls of new tokens may take longer.
+    // With a rate limit, the calls for new tokens may take longer.
     ...(fleet.limit === undefined
       ? [atMost('all stream after', 60, 's', (played.allStreamAfterMs ?? Number.NaN) / 1_000)]
       : []),

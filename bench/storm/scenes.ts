@@ -1,24 +1,24 @@
-/** What happens to the fleet: how each scene begins, how long it lasts, and how it ends. */
+// The scenes of the benchmark `storm`: how each begins, how long it lasts, and how it ends.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProgramProcess } from '../program-process.ts';
 import type { StormPanelProgram } from './panel.ts';
 
-/** What a scene acts on. */
+/** The parts on which a scene acts. */
 export interface Stage {
   readonly panel: ProgramProcess<StormPanelProgram>;
-  /** Reloads the configuration with another interval. */
+  /** Reloads the exporter's configuration with another poll interval. */
   readonly reload: () => Promise<void>;
 }
 
 export interface Scene {
   readonly name: string;
   readonly title: string;
-  /** From the beginning to the end; a scene without an end is over at once. */
+  /** Seconds from the beginning to the end; 0 if there is no end. */
   readonly seconds: number;
   readonly begin: (stage: Stage) => Promise<unknown>;
   readonly end?: (stage: Stage) => Promise<unknown>;
-  /** What it is about concerns only the exporter. */
+  /** Whether the scene concerns only the exporter. */
   readonly isExporters?: boolean;
 }
 
@@ -26,7 +26,7 @@ const RENAMED = 1_000;
 
 const LOOK_MS = 250;
 
-/** Resolves when the whole server list has been read once more; the walk that runs may have begun before. */
+/** Resolves when the next complete read of the server list ends. It may have begun earlier. */
 async function listRead(panel: Stage['panel']): Promise<void> {
   const before = (await panel.ask('counts', undefined)).walks;
   while ((await panel.ask('counts', undefined)).walks === before) await delay(LOOK_MS);

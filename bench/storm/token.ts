@@ -1,4 +1,4 @@
-/** Console tokens without a signature, which only nodes would check: signing them would cost the panel more than all else. */
+// Console tokens with a fake signature, because signing would be the panel's largest cost.
 
 interface Token {
   readonly server: string;
@@ -13,13 +13,13 @@ let issued = 0;
 
 export function newToken(server: string, lifetimeSeconds: number): string {
   issued += 1;
-  // Whole seconds would make tokens invalid that are issued in the second in which a node starts.
+  // Not rounded to seconds, which would make tokens from the second of a node's start invalid.
   const iat = Date.now() / 1_000;
   const claims = { server_uuid: server, permissions: ['*'], jti: String(issued), iat };
   return `${HEAD}.${encode({ ...claims, exp: iat + lifetimeSeconds })}.${SIGNATURE}`;
 }
 
-/** Undefined if it isn't a token. */
+/** The content of a token; undefined if it isn't a token. */
 export function readToken(token: string): Token | undefined {
   try {
     const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();

@@ -1,19 +1,19 @@
-/** Measures the turns of a program's event loop from inside its process: a preload (`node --import`), so the program is unchanged. */
+// Measures the turns of a program's event loop, as a preload (`node --import`) of the program.
 
 import { isMainThread } from 'node:worker_threads';
 import { startProfile } from '../fleet/process-usage.ts';
 import { threadTime } from '../visitors/thread-time.ts';
 
-/** What the parent process asks, over the channel that it opened. */
+/** A request of the parent process. */
 export type MeterRequest =
   | { readonly meter: 'reset' | 'read' | 'end' }
   | { readonly meter: 'profile'; readonly file: string };
 
 /** The turns since the last reset. */
 export interface Turns {
-  /** The largest CPU time of the main thread in one turn, in milliseconds. */
+  /** The most CPU time of the main thread in one turn, in milliseconds. */
   readonly longestMs: number;
-  /** Turns of more than 25 and of more than 50 ms. */
+  /** The number of turns of more than 25 ms, and of more than 50 ms. */
   readonly over25: number;
   readonly over50: number;
 }
@@ -24,7 +24,10 @@ let stopProfile: (() => Promise<void>) | undefined;
 
 const readThread = threadTime();
 
-/** The kernel updates a running thread's time in the file only when it is asked for the process's. */
+/**
+ * Reads the CPU time of the process first, because the kernel updates the file about a running
+ * thread only then.
+ */
 function now(): number {
   process.cpuUsage();
   return readThread();
@@ -32,7 +35,7 @@ function now(): number {
 
 function meter(): void {
   let before = now();
-  // An immediate that isn't referenced runs once in each turn, and doesn't keep the loop from waiting.
+  // An unreferenced immediate runs once in each turn, and doesn't keep the event loop from waiting.
   const turned = () => {
     const at = now();
     const tookMs = at - before;
@@ -64,7 +67,7 @@ async function answer(request: MeterRequest): Promise<void> {
   process.send?.({ meter: until });
 }
 
-// Threads of the program are given its preloads as well.
+// Threads of the program load the preload as well, but aren't measured.
 if (isMainThread) {
   process.on('message', (message: MeterRequest) => {
     if (message.meter !== undefined) void answer(message);

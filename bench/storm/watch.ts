@@ -1,28 +1,28 @@
-/** Watches a client and the panel while something happens to them. */
+// Watches a client and its panel during a scene.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProgramProcess } from '../program-process.ts';
 import { cpuMsOf, type ObservedProcess, rssMbOf } from './observed-process.ts';
 import type { StormPanelProgram } from './panel.ts';
 
-/** The client at one instant. */
+/** The state of a client at one instant. */
 export interface Look {
   readonly at: number;
   readonly cpuMs: number;
   readonly rssMb: number;
-  /** Servers that are sent stats. */
+  /** The number of servers that get stats from the panel. */
   readonly streaming: number;
 }
 
 const LOOK_MS = 250;
 
-/** Looks at a client, four times a second, until it is stopped. */
+/** Looks at a client four times a second until `stop`. */
 export class Watch {
   readonly looks: Look[] = [];
   readonly #client: ObservedProcess;
   readonly #panel: ProgramProcess<StormPanelProgram>;
   #isStopped = false;
-  /** Why it can't look any more. */
+  /** The error that ended the looks. */
   #error: Error | undefined;
   readonly #done: Promise<void>;
 
@@ -39,7 +39,7 @@ export class Watch {
     await this.#done;
   }
 
-  /** Resolves when a look is as given, or at the deadline; rejects if it can't look any more. */
+  /** Resolves when `isMet` is true, or at the deadline; rejects after an error. */
   async until(isMet: (looks: readonly Look[]) => boolean, deadlineMs: number): Promise<void> {
     const endsAt = performance.now() + deadlineMs;
     while (performance.now() < endsAt && !isMet(this.looks)) {
@@ -58,22 +58,26 @@ export class Watch {
   }
 }
 
-/** How long the CPU usage has to be like before for a client to be calm again. */
+/**
+ * A client is calm when its CPU usage has been about the same as before the scene for this long.
+ */
 const CALM_MS = 5_000;
 
-/** What counts as calm, beside the usage before: a fifth more, and two hundredths of a core. */
+/**
+ * The usage of a calm client may exceed the usage before by a fifth and two hundredths of a core.
+ */
 const CALM_SHARE = 1.2;
 const CALM_CORE = 0.02;
 
-/** The CPU time per elapsed time between two looks, as a share of a core. */
+/** The CPU usage between two looks, as a share of a core. */
 export function usage(from: Look, to: Look): number {
   return (to.cpuMs - from.cpuMs) / (to.at - from.at);
 }
 
 /**
- * The first look from which on the client stayed calm, in all periods of five seconds until the last
- * look; undefined if the last one wasn't. A client may wait before it recovers, so calm that ends
- * again is none.
+ * The first look after which the client stayed calm, which means in all periods of five seconds
+ * until the last look; undefined if it wasn't calm at the end. A client may wait before it
+ * recovers, so earlier periods don't count.
  */
 export function calmFrom(looks: readonly Look[], calm: number): Look | undefined {
   let to = 0;

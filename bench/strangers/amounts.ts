@@ -1,4 +1,4 @@
-// What a stranger may send in any amount: every event of the protocol, every kind of frame, and every form of an HTTP request.
+// Everything that a stranger can send in large amounts: events, frames and HTTP requests.
 import { KNOWN_EVENTS } from '../../src/metrics/self-metrics.ts';
 import { wireFrame } from '../../test/support/websocket-wire.ts';
 
@@ -7,7 +7,7 @@ const stats = (more: string) =>
   `{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},"uptime":${more},"disk_bytes":1}`;
 const said = (line: string) => event('console output', `\u001b[33m[Pterodactyl Daemon]:\u001b[39m ${line}`);
 
-/** The texts of each event, which are sent in turn. */
+/** The texts of each kind of event, which are sent in turn. */
 export const EVENTS: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(KNOWN_EVENTS.map((name) => [name, [event(name, '')]])),
   ...Object.fromEntries(KNOWN_EVENTS.map((name) => [`${name}, without arguments`, [event(name)]])),
@@ -49,7 +49,7 @@ const whole = (bytes: number) => wireFrame(0x81, 'x'.repeat(bytes));
 const long = (first: number, length: number) =>
   Buffer.concat([Buffer.from([first, 126, length >> 8, length & 255]), Buffer.alloc(length, 'x')]);
 
-/** Each kind of frame; frames after the first are sent in turn for as long as necessary. */
+/** The kinds of frames. After `first`, `next` is repeated for as long as necessary. */
 export const FRAMES: Readonly<Record<string, { readonly first?: Buffer; readonly next: Buffer }>> = {
   'empty texts': { next: wireFrame(0x81) },
   'short texts': { next: whole(20) },
@@ -77,7 +77,7 @@ export const FRAMES: Readonly<Record<string, { readonly first?: Buffer; readonly
 
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${headers}\r\n`;
 
-/** Each form of a request, or of more than one; what follows the first is sent for as long as necessary. */
+/** The kinds of HTTP requests. After `first`, `next` is repeated for as long as necessary. */
 export const REQUESTS: Readonly<Record<string, { readonly first?: string; readonly next: string }>> = {
   ...Object.fromEntries(
     [
@@ -111,7 +111,7 @@ export const REQUESTS: Readonly<Record<string, { readonly first?: string; readon
   "bytes that aren't HTTP": { next: '\u0000\u0001' },
 };
 
-/** So many bytes or slightly more: the first, and what follows in turn. */
+/** Returns at least this many bytes: the first piece, and then the next ones in turn. */
 export function amountOf(
   bytes: number,
   next: readonly Buffer[],

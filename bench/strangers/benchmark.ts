@@ -1,4 +1,4 @@
-// What a stranger sends costs time in proportion to its bytes, whatever the bytes are.
+// The benchmark `strangers`: the CPU time of received bytes, whatever they contain.
 import { SystemClock } from '../../src/domain/clock.ts';
 import { HttpServer } from '../../src/http/http-server.ts';
 import { PTERODACTYL_SOCKET } from '../../src/panel/dialects/pterodactyl/socket-messages.ts';
@@ -25,10 +25,10 @@ const MAX_SMALL_MS = 250;
 const MAX_WHOLE_MS = 300;
 const MAX_RATIO = 2.3;
 
-/** A ratio of shorter times would be noise. */
+/** The ratio of shorter times would be noise. */
 const MIN_MEASURED_MS = 10;
 
-/** Receives so many bytes of a kind; resolves with the CPU time that it took, in milliseconds. */
+/** Receives this many bytes of a kind. Resolves with the CPU time in milliseconds. */
 type Receive = (kind: string, bytes: number) => Promise<number>;
 
 interface Row {
@@ -109,7 +109,7 @@ async function measure(
   runs: number,
   receive: (bytes: number) => Promise<number>,
 ): Promise<Row> {
-  // Compiles the code.
+  // The first run compiles the code.
   await receive(HALF);
   const medianOf = async (bytes: number) => {
     const all: number[] = [];

@@ -1,4 +1,4 @@
-// A node, and a client of the exporter's web server, which send what they are told to.
+// The node and the web client of the benchmark `strangers`, which send any amount of anything.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { amountOf, FRAMES, REQUESTS } from './amounts.ts';
 
 export type StrangerProgram = Awaited<ReturnType<typeof start>>;
 
-/** What is to be sent, and how many bytes of it. */
+/** A kind of data, and how many bytes of it to send. */
 export interface Amount {
   readonly kind: string;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export async function start() {
       open?.destroy();
       node.close();
     },
-    /** Sends frames on the socket that was opened last, and ends it; resolves when it is gone. */
+    /** Sends frames on the last opened socket, and ends it. Resolves when the socket is closed. */
     frames: async ({ kind, bytes }: Amount): Promise<void> => {
       const { first, next = Buffer.alloc(0) } = FRAMES[kind] ?? {};
       const socket = open;
@@ -39,7 +39,7 @@ export async function start() {
       socket.end(Buffer.concat(amountOf(bytes, [next], first)));
       await gone;
     },
-    /** Sends requests on a new connection; resolves when it is gone. */
+    /** Sends requests on a new connection. Resolves when the connection is closed. */
     requests: async ({ kind, bytes, port }: Amount & { readonly port: number }): Promise<void> => {
       const { first = '', next = '' } = REQUESTS[kind] ?? {};
       const socket: Socket = connect(port, '127.0.0.1');

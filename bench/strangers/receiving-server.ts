@@ -1,4 +1,4 @@
-// One monitored server with its session and record, on a clock that stands still, as the receiver of events.
+// One monitored server with its session and record on a stopped clock, which receives events.
 import { PanelSurroundings } from '../../src/fleet/panel-surroundings.ts';
 import { serverLog } from '../../src/fleet/server-log.ts';
 import { ServerRecord } from '../../src/fleet/server-record.ts';
@@ -10,7 +10,7 @@ import { collectingLogger } from '../../test/support/logger.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { target } from '../../test/support/targets.ts';
 
-/** A server that streams. */
+/** Creates a server that streams. */
 export async function receivingServer() {
   const clock = new ManualClock();
   const lines = collectingLogger();
@@ -45,12 +45,12 @@ export async function receivingServer() {
   );
   const see = (isRunning: boolean) =>
     session.sees(known.of(record, { isRunning, hasRoom: true, ...SETTINGS }));
-  /** What is logged unless `log.level` is debug. */
+  /** All log lines except debug lines. */
   const logged = () => lines.lines.filter(({ level }) => level !== 'debug');
   see(true);
   await clock.advance(10);
   return {
-    /** Receives these texts on its first socket, until that ends; returns how many there were. */
+    /** Receives these texts on the first socket until it ends. Returns how many were received. */
     receive: (texts: readonly Buffer[]): number => {
       const [first] = sockets;
       let received = 0;
@@ -61,7 +61,7 @@ export async function receivingServer() {
       }
       return received;
     },
-    /** How much there is of what a node's events may add to. */
+    /** The sizes of everything that a node's events could let grow. */
     sizes: () => ({
       sockets: sockets.length,
       timers: clock.pending,

@@ -1,3 +1,5 @@
+// The benchmark `visitors`: the cost of visitors, and their effect on scrapes.
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,14 +21,14 @@ const DEFAULT_RUNS = 5;
 const DEFAULT_SECONDS = 10;
 const LOOPS = 5;
 const WARM_UP_SECONDS = 5;
-/** So that the work of the start is over. */
+/** After these seconds, the work of the start is over. */
 const SETTLING_SECONDS = 60;
-/** Per measurement, in which samples must not become stale. */
+/** The limits of one measurement, so that samples don't become stale in it. */
 const MAX_SCRAPES = 12;
 const MAX_SCRAPING_MS = 15_000;
 const HISTORIES = 100;
 
-/** What a visitor requests, given the keys of all servers: for each loop, the paths in turn. */
+/** The paths that each loop of a visitor repeats, given the keys of all servers. */
 const VISITS: Readonly<Record<string, (keys: readonly string[]) => readonly (readonly string[])[]>> = {
   '/': () => loops(() => ['/']),
   '/api/v1/servers': () => loops(() => ['/api/v1/servers']),
@@ -40,11 +42,11 @@ const VISITS: Readonly<Record<string, (keys: readonly string[]) => readonly (rea
     ),
 };
 
-/** Medians of several scrapes. */
+/** The medians of several scrapes. */
 interface ScrapeTime {
-  /** From the request to the last byte. */
+  /** The time from the request to the last byte. */
   readonly tookMs: number;
-  /** The CPU time of the main thread while it was rendered. */
+  /** The CPU time of the main thread during the render. */
   readonly threadMs: number;
 }
 
@@ -206,7 +208,10 @@ async function measureViewer(
   ];
 }
 
-/** The CPU time of an exporter with this many sockets, in percent of a core, alternately without and with a viewer. */
+/**
+ * Measures the CPU usage of an exporter with this many sockets in percent of a core, alternately
+ * without and with a viewer.
+ */
 async function measureExporter(
   servers: number,
   { runs, seconds, progress }: Measuring & { readonly seconds: number },

@@ -1,3 +1,5 @@
+// The exporter's HTTP server over a fleet without sockets, as a program of the benchmarks.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, SystemClock } from '../../src/domain/clock.ts';
 import type { Logger } from '../../src/domain/logger.ts';
@@ -10,10 +12,13 @@ import { threadTime } from './thread-time.ts';
 
 export type ServedFleetProgram = Awaited<ReturnType<typeof start>>;
 
-/** A second's samples arrive in this many portions, like those of servers that send at different times. */
+/**
+ * The samples of a second arrive in this many portions, because real servers send at different
+ * times.
+ */
 const PORTIONS = 200;
 
-/** The first tick after those of the warm-up. */
+/** The first tick after the warm-up of `BenchmarkFleet`. */
 const FIRST_TICK = 61;
 
 const WATCH_INTERVAL_MS = 1;
@@ -27,9 +32,9 @@ const SILENT: Logger = {
 
 /** The work of the main thread during a measurement. */
 export interface ThreadWork {
-  /** The longest CPU time between two turns of the event loop. */
+  /** The most CPU time between two turns of the event loop. */
   readonly blockMs: number;
-  /** In percent of one core. */
+  /** The CPU usage in percent of one core. */
   readonly cpuPercent: number;
 }
 
@@ -39,7 +44,7 @@ interface FleetOptions {
   readonly isSampled: boolean;
 }
 
-/** The exporter's HTTP server over records without sockets. */
+/** Starts the exporter's HTTP server over records without sockets. */
 export async function start({ servers, isSampled }: FleetOptions) {
   const fleet = new BenchmarkFleet(servers);
   const clock = continued(fleet.clock.now());
@@ -68,11 +73,14 @@ export async function start({ servers, isSampled }: FleetOptions) {
   if (isSampled) sampleAll(fleet, clock);
   return {
     address: () => ({ url, keys: fleet.servers().map(({ target }) => `${target.panel}/${target.id}`) }),
-    /** Every server sends a sample. */
+    /** Gives every server a sample. */
     sampleOnce: (): void => {
       for (const index of fleet.servers().keys()) fleet.sample(index, FIRST_TICK, clock.now());
     },
-    /** The CPU time of the main thread from the start to the end of each scrape since the last call, with everything else that it did. */
+    /**
+     * The CPU time of the main thread during each scrape since the last call, including its other
+     * work.
+     */
     scrapesMs: () => {
       const taken = scrapesMs;
       scrapesMs = [];
@@ -93,7 +101,7 @@ export async function start({ servers, isSampled }: FleetOptions) {
   };
 }
 
-/** The machine's clock, as if it went on at this instant. */
+/** The system's clock, shifted so that it continues from this instant. */
 function continued(now: number): Clock {
   const clock = new SystemClock();
   const ahead = now - clock.now();

@@ -1,11 +1,13 @@
+// A visitor of the exporter's page and API, as a program of the benchmarks.
+
 import { Agent, get, type IncomingMessage, type RequestOptions } from 'node:http';
 
 export type VisitorProgram = Awaited<ReturnType<typeof start>>;
 
-/** For each loop, what it requests without a pause, one after the other. */
+/** The paths of each loop, which requests them one after the other without a pause. */
 export type Loops = readonly (readonly string[])[];
 
-/** Somebody with a browser or a script. */
+/** Starts a visitor, who may be a person with a browser or a script. */
 export async function start({
   url,
   authorization,
@@ -17,7 +19,7 @@ export async function start({
   let viewer: IncomingMessage | undefined;
   let looping = new AbortController();
   return {
-    /** Loops until `end`; resolves with the responses per second. */
+    /** Runs the loops until `end` is called. Resolves with the responses per second. */
     loop: async (loops: Loops): Promise<number> => {
       const agent = new Agent({ keepAlive: true });
       const startedAt = performance.now();
@@ -33,7 +35,7 @@ export async function start({
             }));
             responses += 1;
           } catch {
-            // The exporter disconnects readers that fall behind; this one requests again.
+            // The exporter disconnects clients that read too slowly. The loop then continues.
           }
         }
       };
@@ -42,7 +44,7 @@ export async function start({
       return (responses / (performance.now() - startedAt)) * 1_000;
     },
     end: (): void => looping.abort(),
-    /** Opens the page's stream, and reads it until the process ends. */
+    /** Opens the page's stream, and reads it until `leave` is called. */
     view: async (): Promise<void> => {
       viewer = await request(`${url}/api/v1/stream`, { headers });
       viewer.resume();
