@@ -1,6 +1,10 @@
-// Plays an evening of trouble for docs/alerts.md, in real time (27 minutes): two exporters with simulated panels that are both called
-// main, Prometheus and Alertmanager with the shipped rules and routes for Discord. Prints each notification as a row of its table:
-// when, to which receiver, and its text as Discord shows it; on stderr what happens when, and since when each notification says so.
+// Plays an evening of trouble for docs/alerts.md, in real time (27 minutes).
+//
+// Two exporters monitor simulated panels, which are both named main. Prometheus has the shipped
+// rules, and Alertmanager the shipped routes for Discord. Prints each notification as a row of the
+// table in the docs: its time, its receiver, and its text as Discord shows it. Prints to stderr
+// what happens when, and since when the problem exists according to each notification.
+//
 // Requires `npm run build`, and prometheus and prometheus-alertmanager in the PATH.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,17 +42,23 @@ async function end(program) {
   if (program.exitCode === null) await once(program, 'exit');
 }
 
-/** A server's labels at a host: customers pay for some servers to be important, and one has a channel of its own. */
+/**
+ * The labels of servers at a host. Customers pay for important servers, and the customer acme has a
+ * channel of its own.
+ */
 const AT_A_HOST = {
   survival: '{ importance: high }',
   'modded-beta': '{ customer: acme }',
   lobby: '{ customer: acme, importance: high }',
 };
 
-/** At home, every server is important. */
+/** The labels of servers at home, where every server is important. */
 const AT_HOME = { '': '{ importance: high }' };
 
-/** A panel at a port, its control endpoint at the next one, and an exporter for it at the one after that. */
+/**
+ * Starts a panel on this port, its control endpoint on the next one, and its exporter on the one
+ * after that.
+ */
 async function startSite(port, servers, seed, labels) {
   const site = { url: `http://127.0.0.1:${port + 2}`, file: join(folder, `${port}.yaml`) };
   const control = port + 1;
@@ -82,13 +92,13 @@ async function startSite(port, servers, seed, labels) {
 
 const timeOf = (seconds) => new Date(seconds * 1_000).toISOString().slice(11, 19);
 
-/** How long ago that was, as Discord shows it. */
+/** A time relative to now, as Discord shows it. */
 function ago(seconds) {
   const minutes = Math.round((Date.now() / 1_000 - seconds) / 60);
   return minutes === 1 ? 'a minute ago' : `${minutes} minutes ago`;
 }
 
-/** A text as Discord shows it; addresses are code, because they aren't real. */
+/** A text as Discord shows it. Addresses are marked as code, because they aren't real. */
 function shown(description) {
   return description
     .trim()
@@ -110,10 +120,10 @@ async function print(request, response) {
   response.end();
 }
 
-/** Takes the place of Discord. */
+/** Receives the notifications in place of Discord. */
 const discord = createServer((request, response) => void print(request, response));
 
-/** The routes with one for a customer's own channel, as in docs/alerts.md. */
+/** Adds a route for a customer's own channel, as in docs/alerts.md. */
 function withChannelOfCustomer(routes) {
   const customer = `
     - receiver: acme
@@ -133,7 +143,7 @@ async function startAlerting(targets) {
   const rules = join(folder, 'prometheus/rules/gameserver.yml');
   await writeFile(rules, (await readFile(rules, 'utf8')).replace("runbooks: ''", `runbooks: '${RUNBOOKS}'`));
   const routes = join(folder, 'alertmanager/discord.yml');
-  // Alertmanager 0.25, which Debian has, reads no address from a file.
+  // Alertmanager 0.25, the version in Debian, can't read the address from a file.
   let receiver = '';
   const withAddress = (await readFile(routes, 'utf8')).replaceAll(
     /( {2}- name: (\w+)\n)|webhook_url_file: .*/g,
@@ -167,14 +177,15 @@ await startAlerting([first.url, second.url]);
 
 const startedAt = performance.now();
 
-/** Waits until this many minutes have passed since the start. */
+/** Waits until this many minutes after the start, and prints what happens then. */
 async function minute(minutes, what) {
   await wait(Math.max(0, startedAt + minutes * 60_000 - performance.now()));
   console.error(`${timeOf(Date.now() / 1_000)} ${what}`);
 }
 
-// Servers of the simulated panel have trouble of their own, too: factorio crashes twice within a minute, modded-beta crashes every 90
-// seconds, the disk of valheim-1 fills after five minutes, rust-weekly runs out of memory after ten, and a backup of survival fails.
+// The simulated panel has trouble of its own: factorio crashes twice within a minute, modded-beta
+// crashes every 90 seconds, the disk of valheim-1 fills after five minutes, rust-weekly runs out of
+// memory after ten, and a backup of survival fails.
 await minute(2, 'somebody stops lobby');
 await first.control('servers/lobby/power', { action: 'stop' });
 await minute(3, 'survival crashes');

@@ -1,5 +1,6 @@
-// The image's HEALTHCHECK: exits with 0 if the exporter responds on HEALTHCHECK_ADDRESS (default 127.0.0.1:10317), otherwise
-// with 1. It has no password and no certificate: if TLS or a password is required, any response counts.
+// The image's HEALTHCHECK: exits with 0 if the exporter responds on HEALTHCHECK_ADDRESS (default
+// 127.0.0.1:10317), and otherwise with 1. It has no password and no certificate, so any response
+// counts if the exporter requires TLS or a password.
 import { get } from 'node:http';
 import { connect } from 'node:tls';
 
@@ -8,7 +9,7 @@ const UNAUTHORIZED = 401;
 
 const { HEALTHCHECK_ADDRESS = '127.0.0.1:10317' } = process.env;
 
-/** As `--web.listen-address`: an address that stands for all of the machine is reached through the loopback interface. */
+/** The form of `--web.listen-address`. Addresses of all interfaces are reached through loopback. */
 const LISTEN_ADDRESS = /^(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<name>[\w.-]*)):(?<port>\d{1,5})$/;
 const LOOPBACK = { '': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' };
 
@@ -28,7 +29,10 @@ function overHttp() {
   });
 }
 
-/** A TLS server that rejects the client, for example because it has no certificate, counts as a response. */
+/**
+ * A TLS server that rejects the client, for example because it has no certificate, counts as
+ * healthy.
+ */
 function overTls() {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () => {

@@ -1,6 +1,8 @@
-/** One folder (or file) of `src`: what it contains, and which others it may import. */
+// The layers of the architecture: the folders of `src`, and which of them each may import.
+
+/** A folder or file of `src`, its content, and the layers that it may import. */
 export interface Layer {
-  /** Relative to `src`; the rule covers everything in it that isn't a layer of its own. */
+  /** Relative to `src`. A folder includes everything in it that isn't a layer of its own. */
   readonly path: string;
   readonly contains: string;
   readonly mayImport: readonly string[];
@@ -12,8 +14,8 @@ const EVERYTHING = 'everything';
 const FACTS = 'panel/dialects/facts.ts';
 
 /**
- * The only definition of the architecture: the lint rules (`scripts/layers.oxlintrc.json`) and the table in CONTRIBUTING.md are
- * generated from it. A folder that isn't listed can't be imported from any other.
+ * The only definition of the architecture. The lint rules (`scripts/layers.oxlintrc.json`) and the
+ * table in CONTRIBUTING.md are generated from it. No layer can import a folder that isn't listed.
  */
 export const LAYERS: readonly Layer[] = [
   {
@@ -164,7 +166,7 @@ export function renderLintRules(): string {
   return `${JSON.stringify({ overrides }, undefined, 2)}\n`;
 }
 
-/** The table of CONTRIBUTING.md. */
+/** The table of layers in CONTRIBUTING.md. */
 export function renderLayerTable(): string {
   const rows = LAYERS.map(
     ({ path, contains, mayImport: others }) =>
@@ -173,7 +175,7 @@ export function renderLayerTable(): string {
   return ['| folder | contains | may import |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Layers that contain folders of other layers own only the files directly in them. */
+/** A folder that contains other layers owns only the files directly in it. */
 function filesOf({ path }: Layer): readonly string[] {
   if (path.endsWith('.ts')) return [`src/${path}`];
   return [isOuter(path) ? `src/${path}/*` : `src/${path}/**`];
@@ -184,7 +186,8 @@ const isFile = ({ path }: Layer) => path.endsWith('.ts');
 const isOuter = (folder: string) =>
   LAYERS.some((other) => other.path.startsWith(`${folder}/`) && !isFile(other));
 
-// Imports between layers always leave a folder, so a folder of the same name inside a layer doesn't match.
+// Patterns include the way out of a folder, so that a folder of the same name inside a layer
+// doesn't match.
 function forbiddenImports(layer: Layer): readonly object[] {
   const message = `src/${layer.path} may not import this: see scripts/layers.ts`;
   if (isFile(layer) && layer.mayImport.length === 0) return [{ regex: String.raw`^\.`, message }];
@@ -192,7 +195,7 @@ function forbiddenImports(layer: Layer): readonly object[] {
   const allowedIn = ({ path }: Layer) =>
     LAYERS.filter((other) => isFile(other) && other.path.startsWith(`${path}/`) && mayImport(layer, other));
   const whole = forbidden.filter((other) => allowedIn(other).length === 0);
-  // The linter's expressions can't except a file from a folder.
+  // The linter's regular expressions can't exclude a file from a folder, but its groups can.
   const inPart = forbidden.filter((other) => !whole.includes(other));
   return [
     { regex: whole.map((other) => specifierPattern(layer, other)).join('|'), message },
@@ -208,7 +211,7 @@ function specifierPattern(from: Layer, to: Layer): string {
   const [folder = '', inner] = to.path.split('/');
   const target = isFile(to) ? `${literal(to.path)}$` : `${to.path}/`;
   const whole = isOuter(to.path) ? `${folder}/[^/]+$` : target;
-  // Siblings inside one outer folder are imported without its name.
+  // Layers inside the same outer folder import each other without its name.
   const sibling = from.path.startsWith(`${folder}/`) || from.path === folder;
   if (!sibling) return `^(?:\\.\\./)+${whole}`;
   const short = inner === undefined ? '[^/]+$' : `${inner}/`;

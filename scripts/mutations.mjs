@@ -1,12 +1,12 @@
-// Breaks one rule of the design at a time, in a temporary copy, and expects the named unit tests to fail:
-//   npm run test:mutations            all
-//   npm run test:mutations -- seat    those whose rule, or whose file's path, contains a word
+// Breaks one rule of the design at a time in a temporary copy, and expects its unit tests to fail:
+//   npm run test:mutations            all rules
+//   npm run test:mutations -- seat    rules that contain the word, or whose file's path does
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A file of `src`, with the tests of its rules. */
+/** A file of `src`, and the unit tests of its rules. */
 const file = (path, tests = path) => [`src/${path}.ts`, tests];
 
 const LEDGER = file('panel/health/ledger');
@@ -51,9 +51,12 @@ const CONDITION = file('session/condition', 'fleet/panel-fleet');
 const ADDRESS = file('addresses/socket-policy');
 const PASSWORDS = file('http/passwords');
 
-/** Each is a rule, its file with the tests in `test/unit` that hold it, what is found there exactly once, and its replacement. */
+/**
+ * Each mutation has a rule, its file with the tests in `test/unit`, a text that the file contains
+ * exactly once, the replacement, and other tests if those of the file don't cover the rule.
+ */
 export const MUTATIONS = [
-  // What has an outage?
+  // Rules about outages
   ['a node needs three failing servers', SUSPICION, 'const SERVERS_NEEDED = 3;', 'const SERVERS_NEEDED = 2;'],
   ['a success of two minutes contradicts', LEDGER, 'SUCCESS_LASTS_MS = 120_000', 'SUCCESS_LASTS_MS = 0'],
   [
@@ -394,7 +397,7 @@ export const MUTATIONS = [
     'false',
   ],
   ['and for its sockets', SIGNS, "new Set(['no_stats', 'server_not_on_node'])", "new Set(['no_stats'])"],
-  // When may this call start?
+  // Rules about the starts of calls
   ['80 % of the limit are used', LIMIT, 'PART_OF_LIMIT = 0.8;', 'PART_OF_LIMIT = 1;'],
   ['the limit is 60 until it is known', LIMIT, 'UNLEARNED_PER_MINUTE = 60;', 'UNLEARNED_PER_MINUTE = 240;'],
   ['of several limits the lowest counts', LIMIT, 'limit > before && now', 'limit < 0 && now'],
@@ -541,7 +544,7 @@ export const MUTATIONS = [
   ],
   ['a node with an outage is in doubt', SCHEDULER, 'this.#history.streamed(node, false);', ''],
   ['polls take 90 % of the rest', POLL_PACE, 'POLL_SHARE = 0.9;', 'POLL_SHARE = 0.5;'],
-  // The session
+  // Rules about sessions
   [
     'events of older sockets are ignored',
     MACHINE,
@@ -596,7 +599,7 @@ export const MUTATIONS = [
   ['a blocked server is retried slowly', RETRY, 'SLOW_RETRY_MS = 5 * 60_000;', 'SLOW_RETRY_MS = 60_000;'],
   ['a renewal is from 75 % of a life on', RENEWALS, 'RENEWAL = { from: 0.75,', 'RENEWAL = { from: 0.5,'],
   ['the first renewal is anywhere', RENEWALS, 'FIRST_RENEWAL_FROM = 0.1;', 'FIRST_RENEWAL_FROM = 0.75;'],
-  // Samples and metrics
+  // Rules about samples and metrics
   [
     'a stale sample is no data',
     RECORD,
@@ -619,7 +622,7 @@ export const MUTATIONS = [
     "typeof limit === 'number' && limit > 0",
     "typeof limit === 'number'",
   ],
-  // Strangers
+  // Rules about strangers
   [
     'no socket without TLS',
     ADDRESS,
@@ -643,12 +646,12 @@ export const MUTATIONS = [
 ];
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
-/** Runs these tests in the copy, with what was already transformed of the other files. */
+/** Runs these tests in the copy. Unchanged files aren't transformed again. */
 async function passes(vitest, tests) {
   const specifications = await vitest.globTestSpecifications(tests.map((name) => `test/unit/${name}`));
   if (specifications.length === 0) throw new Error(`there are no tests ${tests.join()}`);
   const { testModules } = await vitest.runTestSpecifications(specifications);
-  // A test file whose worker died, such as for lack of memory, has neither passed nor failed.
+  // A test file whose worker died, for example for lack of memory, has neither passed nor failed.
   return testModules.every((module) => module.state() === 'passed');
 }
 
@@ -667,9 +670,9 @@ async function escape({ copy, vitest }, [, [path, ownTests], find, replacement, 
   return isMissed ? `test/unit/${tests} passes without it` : undefined;
 }
 
-/** Tries the mutations whose rule, or whose file's path, contains a word. */
+/** Tries the mutations whose rule or file path contains the word. */
 async function run(word) {
-  // Not where only the table is needed.
+  // Imported only here, because the unit tests need only the table.
   const { createVitest } = await import('vitest/node');
   const copy = mkdtempSync(join(tmpdir(), 'mutations-'));
   for (const part of ['src', 'test', 'bench', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])

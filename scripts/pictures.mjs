@@ -1,4 +1,4 @@
-// Takes the pictures of the status page for docs/images, of a demo that runs at the given address.
+// Takes pictures of the status page for docs/images, from the demo at the given address.
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 

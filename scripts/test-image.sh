@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Builds the image from the Dockerfile and runs it, without a Docker engine and without an image registry: `npm run test:image`,
-# as root on Debian or Ubuntu. The base image is a stand-in with the same Debian release, made by debootstrap, and the same Node.js,
-# from its npm package; it contains this machine's npm registry and CA certificates, so that `npm ci` works in the build.
-# Keeps everything in a temporary folder (1 to 2 GB), and removes it at the end.
+# Builds the image from the Dockerfile and tests it, without a Docker engine or an image registry:
+# `npm run test:image`, as root on Debian or Ubuntu.
+#
+# The base image is a stand-in: it has the same Debian release, installed by debootstrap, and the
+# same version of Node.js, from its npm package. It contains this machine's npm registry and CA
+# certificates, so that `npm ci` works in the build. Everything is in a temporary folder (1 to 2
+# GB), which is removed at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,7 +51,8 @@ ensure_tools() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq -oDPkg::Lock::Timeout=120 install -y --no-install-recommends "${missing[@]}"
 }
 
-# Reads the versions of Node.js and Debian from the Dockerfile: node:26.10.0-trixie-slim
+# Reads the versions of Node.js and Debian from the Dockerfile, for example
+# node:26.10.0-trixie-slim.
 read_base() {
   local tag
   tag=$(sed -n 's/^ARG NODE_IMAGE=.*node://p' Dockerfile)
@@ -65,7 +69,7 @@ make_base() {
   say "base image: Debian $suite, Node.js $node_version"
   local mirror bundle npm_folder="$work/npm"
   mirror=http://deb.debian.org/debian
-  # On Debian, the machine may be configured to use another mirror.
+  # A Debian machine may be configured to use another mirror.
   if grep -qx 'ID=debian' /etc/os-release; then
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/\?$' || echo "$mirror")
   fi
@@ -109,7 +113,7 @@ build_image() {
   store inspect --type image localhost/gameserver-exporter >"$work/inspect.json"
 }
 
-# The settings in the image's configuration, as read by a container engine.
+# Checks the settings in the image's configuration, which container engines read.
 check_settings() {
   say 'settings'
   node --input-type=module - "$work/inspect.json" <<'JS'
@@ -135,7 +139,7 @@ JS
   [ -z "$(find "$image/opt/gameserver-exporter" -name '*.node' -print -quit)" ] || fail 'the image contains a native module'
 }
 
-# Runs a command in the image: as process 1, with a read-only root, and as the image's user.
+# Runs a command in the image: as process 1, as the image's user, and with a read-only root.
 in_image() {
   exec unshare --mount --pid --fork --kill-child bash -c '
     mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount --bind "$1" "$0/etc/gameserver-exporter"
@@ -152,7 +156,7 @@ start() {
   wrapper=$!
 }
 
-# Waits until the started program has printed the given text, and shows it.
+# Waits until the started program has printed a match for the pattern, and prints it.
 printed() {
   local deadline=$((SECONDS + MAX_WAIT_S)) found
   until found=$(grep -oE -m1 "$1" "$work/output"); do
@@ -165,7 +169,8 @@ printed() {
 
 get() { node -e 'fetch(process.argv[1]).then(async (r) => { process.stdout.write(await r.text()); process.exit(r.ok ? 0 : 1) }, () => process.exit(1))' "$1"; }
 
-# Sends a signal to process 1 of the started program, and reports how long it took to end.
+# Sends a signal to process 1 of the started program, and checks how it ends and how long that
+# takes.
 stop() {
   local inner before status=0
   inner=$(pgrep -P "$wrapper")
@@ -217,7 +222,7 @@ check_serve() {
   local url
   url=$(printed 'http://127.0.0.1:[0-9]+/metrics')
   get "${url%/metrics}/-/ready"
-  # The root is read-only, and no volume is mounted.
+  # The root is read-only and no volume is mounted, so the state can't be kept.
   printed "state can't be kept in /var/lib/gameserver-exporter: the file system is read-only"
   run cat /proc/mounts | awk '$2 == "/" { split($4, options, ","); print "ok: / is mounted " options[1] }'
   stop INT

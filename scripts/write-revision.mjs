@@ -1,5 +1,6 @@
-// Writes the commit that is being built to dist/revision.txt, for `--version` and the build info metric; part of `npm run build`.
-// GAMESERVER_EXPORTER_REVISION provides it if there is no repository, as when building an image.
+// Writes the built commit to dist/revision.txt, for `--version` and the build info metric; part of
+// `npm run build`. Without a repository, as in the build of an image, GAMESERVER_EXPORTER_REVISION
+// provides the commit.
 import { execFileSync } from 'node:child_process';
 import { realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
 const file = fileURLToPath(new URL('../dist/revision.txt', import.meta.url));
 
-/** The checkout's commit; undefined if this folder isn't a checkout, even if it is inside another one. */
+/** The commit of the checkout; undefined if this folder isn't the top of one. */
 function commit() {
   try {
     const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
@@ -19,6 +20,6 @@ function commit() {
 }
 
 const revision = process.env.GAMESERVER_EXPORTER_REVISION || commit();
-// Removes the file of an older build, which would be wrong.
+// The file of an older build would be wrong.
 rmSync(file, { force: true });
 if (revision !== undefined) writeFileSync(file, `${revision}\n`);

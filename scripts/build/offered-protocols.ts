@@ -1,10 +1,14 @@
+// The part of the build that leaves out protocols of gamedig.
+
 import type { Plugin } from 'rolldown';
 import { LIBRARY_PROTOCOLS } from '../../src/query/query-types.ts';
 
-/** What gamedig's other protocols are based on, and the list of them all. */
+/** The base class of gamedig's protocols, and the list of all protocols. */
 const PARTS = ['core', 'index'];
 
-/** Leaves out what gamedig contains of protocols that aren't offered, with the packages that only they import. */
+/**
+ * Leaves out the protocols of gamedig that aren't offered, with the packages that only they import.
+ */
 export function offeredProtocols(): Plugin {
   return {
     name: 'offered-protocols',

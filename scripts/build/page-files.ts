@@ -1,17 +1,17 @@
+// The part of the build that writes files of the status page.
+
 import { readFile } from 'node:fs/promises';
 import type { Plugin } from 'rolldown';
 
 const BROWSER = 'src/status-page/browser';
 
-/**
- * The status page's files that need no build, keyed by their names in the build. Several may be concatenated.
- */
+/** The status page's files that need no build, by name. A file may consist of several parts. */
 const FILES = {
   'page.css': ['theme', 'frame', 'table', 'cards', 'details'].map((name) => `${BROWSER}/${name}.css`),
   'icon.svg': [`${BROWSER}/icon.svg`],
 };
 
-/** Copies the files that the browser loads unchanged into `status-page`, next to the page's script. */
+/** Writes these files to `status-page`, next to the page's script. */
 export function pageFiles(): Plugin {
   return {
     name: 'page-files',

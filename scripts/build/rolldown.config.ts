@@ -1,31 +1,34 @@
+// The configuration of the build.
+
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
 import { offeredProtocols } from './offered-protocols.ts';
 import { pageFiles } from './page-files.ts';
 import { thirdParty } from './third-party.ts';
 
-/** Packages that gamedig imports and no query reaches; left-out.ts has the reasons. */
+/** Packages that gamedig imports, but that no query needs; `left-out.ts` says why. */
 const LEFT_OUT = ['got', 'seek-bzip', 'telnet-client'];
 const LEFT_OUT_FILE = fileURLToPath(new URL('left-out.ts', import.meta.url));
 
-/** What the build makes of the packages that the query client takes in. */
+/** The build options for the packages of the query client. */
 export const QUERY_PACKAGES = {
   resolve: { alias: Object.fromEntries(LEFT_OUT.map((name) => [name, LEFT_OUT_FILE])) },
   plugins: [offeredProtocols()],
   treeshake: { moduleSideEffects: [{ test: /node_modules[/\\]gamedig[/\\]/, sideEffects: false }] },
 };
 
-// Both builds share it, so that what the second one writes covers the packages of both.
+// Both builds share the plugin, so that the second one writes the packages of both.
 const packages = thirdParty();
 
-// The configurations are built in this order, into the same folder; the first one empties it.
+// The builds run in this order, and write to the same folder. The first one empties it.
 export default defineConfig([
-  // One file per command instead of hundreds, since finding and loading those took a third of a start. Users of the npm package get
-  // the dependencies that were tested. Nothing is minified, so that stack traces are readable.
+  // One file per command instead of hundreds of files, because finding and loading those took a
+  // third of the startup time. Users of the npm package get the dependencies that were tested.
+  // Nothing is minified, so that stack traces are readable.
   {
     input: {
       cli: 'src/cli.ts',
-      // The programs of threads.
+      // The programs of worker threads.
       'parse-worker': 'src/config/parse-worker.ts',
       'bcrypt-worker': 'src/http/bcrypt-worker.ts',
       'query-worker': 'src/query/query-worker.ts',
@@ -38,7 +41,8 @@ export default defineConfig([
     output: {
       dir: 'dist',
       cleanDir: true,
-      // What is read beside the program is found from where a chunk is (src/build-info.ts), so all chunks are in one folder.
+      // All chunks are in one folder, because the program finds its other files by the location of
+      // a chunk (src/build-info.ts).
       chunkFileNames: '[name].js',
     },
   },

@@ -1,22 +1,27 @@
+// The part of the build that lists the bundled packages and their licenses.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-/** A package that is part of a build. */
+/** A bundled package. */
 interface Component {
   readonly name: string;
   readonly version: string;
   /** An SPDX identifier. */
   readonly license: string;
-  /** The text of the package's license, verbatim. */
+  /** The license text, verbatim. */
   readonly text: string;
   /**
-   * The hash of the archive that npm installed it from, in hexadecimal; undefined for a package that isn't in the lockfile.
+   * The hash of the archive from which npm installed the package, in hexadecimal; undefined if the
+   * package isn't in the lockfile.
    */
   readonly sha512: string | undefined;
 }
 
-/** Licenses under which code may be redistributed with the exporter, as long as the text of the license is included. */
+/**
+ * Licenses that allow redistribution of the code with the exporter, if their texts are included.
+ */
 const PERMISSIVE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -31,9 +36,9 @@ const PACKAGE_FOLDER = /^(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)[/\\
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
 /**
- * Writes the licenses of the packages in a build: `THIRD-PARTY-LICENSES.txt` for people, and a bill of materials (CycloneDX) for
- * scanners, which can't find packages inside a bundle. Several builds may share one plugin; each writes the packages of all
- * builds so far.
+ * Writes the licenses of the packages in a build: `THIRD-PARTY-LICENSES.txt` for people, and a bill
+ * of materials (CycloneDX) for scanners, which can't find packages inside a bundle. If builds share
+ * the plugin, each writes the packages of all builds so far.
  */
 export function thirdParty(): Plugin {
   const folders = new Set<string>();
@@ -62,7 +67,10 @@ interface Lockfile {
   readonly packages: Readonly<Record<string, { readonly integrity?: string }>>;
 }
 
-/** The hash of each installed package's archive, by folder (https://w3c.github.io/webappsec-subresource-integrity/). */
+/**
+ * The hashes of the installed packages' archives, by folder. The lockfile has them in the format of
+ * https://w3c.github.io/webappsec-subresource-integrity/.
+ */
 function lockedHashes(): ReadonlyMap<string, string> {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfile;
   return new Map(
@@ -106,7 +114,7 @@ function notices(components: readonly Component[]): string {
   return `This program contains these packages, each under its own license.\n\n${entries.join('\n')}`;
 }
 
-/** The components of a build, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
+/** The bill of materials of a build, as CycloneDX 1.6 (https://cyclonedx.org/docs/1.6/json/). */
 function billOfMaterials(own: Manifest, components: readonly Component[]) {
   const entry = (type: string, { name, version, license }: Manifest) => {
     const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;

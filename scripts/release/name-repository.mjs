@@ -1,6 +1,8 @@
-// Inserts the address of the repository in which a release is made, and the digest of its image: `node
-// scripts/release/name-repository.mjs https://github.com owner/name sha256:…`. npm publishes a package with provenance only
-// if the package contains its repository, and a fork's release must not link to another repository's image or runbooks.
+// Inserts the address of the repository that makes a release, and the digest of its image:
+// `node scripts/release/name-repository.mjs https://github.com owner/name sha256:…`.
+//
+// npm publishes a package with provenance only if the package names its repository, and a fork's
+// release must not link to the image or the runbooks of another repository.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const [server, repository, digest, ...rest] = process.argv.slice(2);
@@ -39,7 +41,8 @@ edit('package.json', (text) => {
   return `${JSON.stringify(named, null, 2)}\n`;
 });
 
-// The documentation has two variants where a checkout can't have what a release has: a published package and image.
+// The documentation has two variants of some parts, because a checkout has no published package or
+// image.
 const PAGES = [
   'README.md',
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? `docs/${name}` : [])),

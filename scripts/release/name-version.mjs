@@ -1,4 +1,5 @@
-// Writes a new version into the files that name it; run by `npm version`, which changes package.json and package-lock.json itself.
+// Writes a new version into the files that contain it. Run by `npm version`, which updates
+// package.json and package-lock.json itself.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const FILES = [
@@ -10,7 +11,7 @@ const FILES = [
   'deploy/pterodactyl/egg-gameserver-exporter.json',
 ];
 
-/** The package, its tarball, the deployment files or the image, with a version. */
+/** Matches the package, its tarball, the deployment files or the image, with a version. */
 const VERSION = /(\bgameserver-exporter(?:-deploy)?[-@:]|\bnewTag: )\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?/g;
 
 const { npm_new_version: version } = process.env;

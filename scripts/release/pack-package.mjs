@@ -1,11 +1,13 @@
-// Packs the built program as an npm package: `node scripts/release/pack-package.mjs FOLDER`. The build contains all dependencies, so
-// the package is packed from a copy that declares none: npm would install them a second time.
+// Packs the built program as an npm package: `node scripts/release/pack-package.mjs FOLDER`.
+//
+// The build contains all dependencies, so the package is packed from a copy that declares none: npm
+// would install them a second time.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize, resolve } from 'node:path';
 
-/** What a package contains whatever its `files` are. */
+/** Files that a package contains in addition to `files`. */
 const ALWAYS = ['README.md', 'LICENSE'];
 
 const [folder] = process.argv.slice(2);
@@ -30,7 +32,10 @@ try {
   rmSync(copy, { recursive: true });
 }
 
-/** Lets links of a page to files that aren't packed lead to the repository, or without its address, nowhere. */
+/**
+ * Changes links to files that aren't packed into links to the repository. Without its address, only
+ * the text of a link remains.
+ */
 function linkRepository(page, { homepage, version }) {
   const file = join(copy, page);
   const text = readFileSync(file, 'utf8').replaceAll(

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Writes the files of a release to a folder: `bash scripts/release/pack.sh FOLDER`. The package, its bill of materials, the
-# deployment files, whose egg gets the package's hash, their checksums, and this version's section of the changelog.
+# Writes the files of a release to a folder: `bash scripts/release/pack.sh FOLDER`. These are the
+# package, its bill of materials, the deployment files with the package's hash in the egg, their
+# checksums, and the changelog's section about this version.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,7 +15,7 @@ npm run build
 node scripts/release/pack-package.mjs "$folder"
 cp "dist/$name.cdx.json" "$folder/$name-$version.cdx.json"
 node scripts/release/pin-package.mjs "$folder/$name-$version.tgz"
-# Reproducible: the same commit always gives the same bytes.
+# Reproducible: the same commit always results in the same bytes.
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime='2000-01-01T00:00:00Z' deploy |
   gzip --no-name > "$folder/$name-deploy-$version.tar.gz"
 node scripts/release/changes.mjs "$version" > "$folder/CHANGES.md"

@@ -1,4 +1,5 @@
-// Writes the hash of the packed package into the egg, which installs nothing else: `node scripts/release/pin-package.mjs FILE.tgz`.
+// Writes the hash of the packed package into the egg, which installs only that package:
+// `node scripts/release/pin-package.mjs FILE.tgz`.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -9,7 +10,7 @@ if (tarball === undefined) {
   console.error('Usage: node scripts/release/pin-package.mjs <package.tgz>');
   process.exit(2);
 }
-// In the form in which npm lists it as `dist.integrity`.
+// In the format of `dist.integrity` in the npm registry.
 const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
 const text = readFileSync(EGG, 'utf8');
 const pinned = text.replace(/integrity='(?:sha512-[\w+/=]+)?'/, `integrity='${integrity}'`);
