@@ -1,9 +1,10 @@
+// Rules and Alertmanager configurations with shorter durations, so that alerts fire within a test.
 import { parse, stringify } from 'yaml';
 
 /** The acceleration of alert evaluation and notification, and the minimum wait. */
 export interface Acceleration {
   readonly factor: number;
-  /** Real milliseconds. */
+  /** The shortest duration, in real milliseconds. */
   readonly leastMs?: number;
 }
 
@@ -14,7 +15,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** A duration of Prometheus, such as `15s` or `1d`, divided by the factor. */
+/** A duration in Prometheus' syntax, such as `15s` or `1d`, divided by the factor. */
 export function acceleratedDuration(duration: string, { factor, leastMs = 1 }: Acceleration): string {
   const [, amount = '', unit = ''] = /^(\d+)([smhd])$/.exec(duration) ?? [];
   const unitMs = UNIT_MS[unit];
@@ -22,7 +23,7 @@ export function acceleratedDuration(duration: string, { factor, leastMs = 1 }: A
   return `${Math.max(leastMs, Math.round((Number(amount) * unitMs) / factor))}ms`;
 }
 
-/** A rules file with accelerated intervals, waits, ranges and ages. */
+/** A rules file with shorter intervals, waits, ranges and ages. */
 export function acceleratedRules(rules: string, acceleration: Acceleration): string {
   const duration = (_all: string, before: string, text: string) =>
     `${before}${acceleratedDuration(text, acceleration)}`;
@@ -40,7 +41,7 @@ interface Route {
 
 const WAITS = new Set(['group_wait', 'group_interval', 'repeat_interval']);
 
-/** A route of Alertmanager, including its subroutes, with accelerated waits. */
+/** A route of Alertmanager and its subroutes, with shorter waits. */
 export function acceleratedRoute<Shipped extends Route>(route: Shipped, acceleration: Acceleration): Shipped {
   const entries = Object.entries(route).map(([key, value]) => {
     if (key === 'routes')
@@ -58,7 +59,7 @@ interface Routing {
   }[];
 }
 
-/** An accelerated Alertmanager configuration with all webhooks at one address. */
+/** An Alertmanager configuration with shorter waits, whose webhooks all have this address. */
 export function acceleratedRouting(shipped: string, url: string, acceleration: Acceleration): string {
   const config = parse(shipped) as Routing;
   return stringify({

@@ -1,6 +1,9 @@
+// Flags of Node.js that change the clocks and timers of a program under test.
+
 /**
- * Flags that make Node run a program's clocks and timers faster, so that minutes of its life fit into a test without changing
- * any deadline. `originUnixMs` is the start of the acceleration: a `FastClock` created then shows the same time.
+ * Flags that make the clocks and timers of a program faster. A test then covers minutes of its life
+ * without changing any deadline. `originUnixMs` is the start of the acceleration: a `FastClock`
+ * created at that moment shows the same time.
  */
 export function acceleratedNode(speed: number, originUnixMs = Date.now()): readonly string[] {
   const script = `
@@ -13,7 +16,10 @@ export function acceleratedNode(speed: number, originUnixMs = Date.now()): reado
   return importing(script);
 }
 
-/** Flags with which a program, which gives up a stop after 4.5 to 4.9 s, gives it up twenty times as late: a busy machine needs longer. */
+/**
+ * Flags that give a program twenty times as long to stop as its usual 4.5 to 4.9 s, because a busy
+ * machine may need longer.
+ */
 export const PATIENT_STOP = importing(`
   const later = globalThis.setTimeout;
   globalThis.setTimeout = (run, delayMs, ...args) =>

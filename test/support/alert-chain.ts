@@ -1,3 +1,4 @@
+// The complete alerting chain, accelerated: panels, exporter, Prometheus and Alertmanager.
 import { readFile } from 'node:fs/promises';
 import { SystemClock } from '../../src/domain/clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
@@ -12,17 +13,17 @@ import { TestTime } from './test-time.ts';
 
 const RULES = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
 
-/** As in deploy/prometheus/prometheus.yml. */
+/** The interval in `deploy/prometheus/prometheus.yml`. */
 const SCRAPE_INTERVAL = '15s';
 
 const MINUTE_MS = 60_000;
 
-/** Prometheus and Alertmanager have no other. */
+/** The real clock, because Prometheus and Alertmanager can't use another one. */
 const MACHINE = new SystemClock();
 
 /**
- * Margin for conditions, in real milliseconds, in addition to the minutes of the chain; generous, because machines are
- * shared.
+ * Additional real milliseconds for each condition. Generous, because other programs use the
+ * machine, too.
  */
 const LATE_MS = 30_000;
 
@@ -31,7 +32,10 @@ interface RunningExporter {
   stop(): Promise<void>;
 }
 
-/** Simulated panels, an exporter, Prometheus and Alertmanager with the shipped rules and routes, all accelerated. */
+/**
+ * Simulated panels, an exporter, Prometheus and Alertmanager with the shipped rules and routes. All
+ * are accelerated.
+ */
 export class AlertChain {
   readonly panels: ReadonlyMap<string, Simulator>;
   readonly prometheus: PrometheusUnderTest;
@@ -57,7 +61,7 @@ export class AlertChain {
     this.#exporter = parts.exporter;
   }
 
-  /** Starts it with panels of these names; with a factor of 1, the exporter is the built program. */
+  /** Starts the chain with these panels. With a factor of 1, the exporter is the built program. */
   static async start(
     panels: ReadonlyMap<string, SimulatorOptions>,
     acceleration: Acceleration,
@@ -83,12 +87,12 @@ export class AlertChain {
     return panel;
   }
 
-  /** Minutes since the start, in the chain's time. */
+  /** Minutes since the start, in accelerated time. */
   get minute(): number {
     return this.minuteAt(MACHINE.now());
   }
 
-  /** The chain's minute at an instant of the machine's monotonic clock. */
+  /** The accelerated minute at this time of the machine's monotonic clock. */
   minuteAt(at: number): number {
     return ((at - this.#startedAt) * this.#acceleration.factor) / MINUTE_MS;
   }
@@ -97,12 +101,12 @@ export class AlertChain {
     return this.#alertmanager.notifications;
   }
 
-  /** Runs a function after this many of the chain's minutes. */
+  /** Runs a function after this many accelerated minutes. */
   later(minutes: number, act: () => void): void {
     this.#time.clock().schedule(minutes * MINUTE_MS, act);
   }
 
-  /** Waits for this many of the chain's minutes. */
+  /** Waits for this many accelerated minutes. */
   pass(minutes: number): Promise<void> {
     const end = this.minute + minutes;
     return this.until(minutes, () => {
@@ -110,7 +114,7 @@ export class AlertChain {
     });
   }
 
-  /** Waits until a check passes, for at most this many of the chain's minutes. */
+  /** Waits until a check passes, for at most this many accelerated minutes. */
   until(minutes: number, check: () => void | Promise<void>): Promise<void> {
     const lateMinutes = (LATE_MS * this.#acceleration.factor) / MINUTE_MS;
     return withinMinutes(() => this.minute, minutes + lateMinutes, check);
@@ -120,7 +124,7 @@ export class AlertChain {
     await this.#exporter.stop();
   }
 
-  /** Restarts the exporter at the same address. */
+  /** Starts the exporter again, at the same address. */
   async startExporter(): Promise<void> {
     this.#exporter = await startObserving(this.panels, this.#acceleration, this.#time, this.#exporter.port);
   }
@@ -133,7 +137,7 @@ export class AlertChain {
   }
 }
 
-/** Waits until a check passes; rejects with its error once this many minutes have passed. */
+/** Waits until a check passes. Rejects with the check's error after this many minutes. */
 async function withinMinutes(
   minute: () => number,
   minutes: number,
@@ -161,7 +165,8 @@ async function startObserving(
   const yaml = configuration(panels);
   if (factor > 1) {
     const clock = time.clock();
-    // Rules compare the exporter's timestamps with Prometheus' time, which isn't accelerated, and doesn't fall behind on a busy machine.
+    // Rules compare the exporter's timestamps with Prometheus' time, which isn't accelerated and
+    // doesn't slow down on a busy machine.
     clock.toUnixMs = (monotonicMs) => MACHINE.toUnixMs(MACHINE.now()) - (clock.now() - monotonicMs) / factor;
     const exporter = await startExporter({ yaml, clock, port });
     return { port: Number(new URL(exporter.url).port), stop: () => exporter.stop() };

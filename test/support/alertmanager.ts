@@ -1,3 +1,4 @@
+// A real Alertmanager for tests, with a webhook that records its notifications.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,7 +12,10 @@ import { launch } from './process.ts';
 
 const SHIPPED = new URL('../../deploy/alertmanager/webhook.yml', import.meta.url);
 
-/** The configuration for Discord as Debian's Alertmanager 0.25 accepts it: with the address itself, not in a file. */
+/**
+ * The configuration for Discord in a form that Debian's Alertmanager 0.25 accepts: it can't read
+ * the address from a file.
+ */
 export function withDiscordAddress(
   shipped: string,
   address = 'https://discord.com/api/webhooks/1/a',
@@ -21,7 +25,7 @@ export function withDiscordAddress(
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One alert in a notification. */
+/** An alert in a notification. */
 export interface NotifiedAlert {
   readonly status: 'firing' | 'resolved';
   readonly labels: Labels;
@@ -30,30 +34,30 @@ export interface NotifiedAlert {
 
 /** The content of one webhook request. */
 export interface Notification {
-  /** When it arrived, on the machine's monotonic clock. */
+  /** The arrival time on the machine's monotonic clock. */
   readonly at: number;
   readonly receiver: string;
   readonly groupLabels: Labels;
   readonly alerts: readonly NotifiedAlert[];
 }
 
-/** An alert known to Alertmanager, notified or not. */
+/** An alert that Alertmanager knows, whether it has sent a notification or not. */
 export interface KnownAlert {
   readonly labels: Labels;
   readonly status: { readonly inhibitedBy: readonly string[] };
 }
 
-/** An alert as sent by Prometheus; it fires until `endsAt`. */
+/** An alert as Prometheus sends it. It fires until `endsAt`. */
 export interface SentAlert {
   readonly labels: Labels;
   readonly endsAt?: string;
 }
 
-/** A real Alertmanager for a test, and the webhook that it notifies. */
+/** A running Alertmanager, and the webhook that it notifies. */
 export interface AlertmanagerUnderTest {
-  /** Its `host:port`. */
+  /** The address as `host:port`. */
   readonly authority: string;
-  /** All notifications so far, in order of arrival. */
+  /** All notifications so far, in the order of their arrival. */
   readonly notifications: readonly Notification[];
   /** All firing alerts. */
   alerts(): Promise<readonly KnownAlert[]>;
@@ -61,7 +65,10 @@ export interface AlertmanagerUnderTest {
   stop(): Promise<void>;
 }
 
-/** Starts an Alertmanager with the shipped webhooks, all directed to a single one, and with accelerated waits. */
+/**
+ * Starts an Alertmanager with the shipped configuration, but with shorter waits and a single
+ * webhook.
+ */
 export async function startAlertmanager(acceleration: Acceleration): Promise<AlertmanagerUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'alertmanager-'));
   const webhook = await listen();

@@ -1,3 +1,4 @@
+// The invalid configurations of `test/fixtures/config/bad.txt`, with the expected messages.
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/config', import.meta.url));
 
-/** The environment that the invalid configurations refer to. */
+/** The environment variables that these configurations use. */
 export const BAD_CONFIG_ENV = {
   EMPTY: '',
   STRAY_SECRET: 'TopSecret3',
@@ -16,14 +17,17 @@ export const BAD_CONFIG_ENV = {
 interface BadConfig {
   readonly name: string;
   readonly yaml: string;
-  /** The lines that report its problems, with `NAME.yaml` as its file. */
+  /** The expected messages, with `NAME.yaml` as the file. */
   readonly expected: string;
 }
 
-/** A row of the table: `=== NAME`, the configuration, and a line `==> LINE:COLUMN: PATH: MESSAGE` for each of its problems. */
+/**
+ * An entry of the file: `=== NAME`, the configuration, and a line `==> LINE:COLUMN: PATH: MESSAGE`
+ * for each problem.
+ */
 const ROW = /^=== (?<name>.+)\n(?<yaml>[^]*?)(?<problems>(?:^==> .*\n)+)/gm;
 
-/** One invalid configuration for each mistake, from `test/fixtures/config/bad.txt`. */
+/** The configurations, one for each possible mistake. */
 export const BAD_CONFIGS: readonly BadConfig[] = [
   ...readFileSync(join(FIXTURES, 'bad.txt'), 'utf8').matchAll(ROW),
 ].map(({ groups: { name = '', yaml = '', problems = '' } = {} }) => ({
@@ -32,14 +36,16 @@ export const BAD_CONFIGS: readonly BadConfig[] = [
   expected: problems.replaceAll(/^==> /gm, `${name}.yaml:`),
 }));
 
-/** The messages that the configuration of this name gives, one per line. */
+/** The messages about the configuration with this name, one per line. */
 export function messagesOfBad(name: string): string {
   const found = BAD_CONFIGS.find((one) => one.name === name);
   if (found === undefined) throw new Error(`no invalid configuration ${name}`);
   return found.expected;
 }
 
-/** A new folder with every invalid configuration as `NAME.yaml`, and the files that they refer to. */
+/**
+ * Creates a folder with every invalid configuration as `NAME.yaml`, and the files that they name.
+ */
 export function badConfigFolder(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'bad-configs-'));
   symlinkSync(join(FIXTURES, 'files'), join(folder, 'files'));

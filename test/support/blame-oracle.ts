@@ -1,6 +1,4 @@
-/**
- * What has an outage, decided over all cells each time: slow and short. The ledger has to decide the same, whatever happened before.
- */
+// A slow, stateless version of the ledger, whose decisions about outages must be the same.
 import { isBlockedAlone, type Signs } from '../../src/diagnosis/signs.ts';
 import type { Problem } from '../../src/domain/problems.ts';
 import * as outage from '../../src/panel/health/blame.ts';
@@ -23,21 +21,21 @@ export interface Cell {
   readonly last?: Outcome | undefined;
 }
 
-/** The servers that are asked on each channel, by id. */
+/** The servers of each channel, by id. */
 export type Cells = Readonly<Record<Channel, ReadonlyMap<string, Cell>>>;
 
 export interface BlameState {
   readonly outages: ReadonlyMap<Subject, Outage>;
-  /** When a call last showed that the panel works; infinite before the first. */
+  /** The last time at which a call proved that the panel works. Infinite before the first proof. */
   readonly provenAt: number;
-  /** When a call first did; infinite until then. */
+  /** The first time at which a call proved that. Infinite before it. */
   readonly knownSince: number;
-  /** Larger outages that ended. */
+  /** Outages of larger subjects that have ended. */
   readonly ended: ReadonlyMap<Subject, EndedOutage>;
 }
 
 interface EndedOutage {
-  /** Failures up to here are explained by it. */
+  /** The outage explains failures up to this time. */
   readonly explainsUntil: number;
   readonly nextTrialAt: number;
 }
@@ -51,26 +49,27 @@ export const NO_OUTAGES: BlameState = {
   ended: new Map(),
 };
 
-/** The most servers that have to fail. */
+/** The number of failing servers that always suffices for a suspicion. */
 const SERVERS_NEEDED = 3;
 
-/** How long a server's last success speaks for its node and its path. */
+/** How long a server's success contradicts failures of its node and path. */
 const SUCCESS_LASTS_MS = 120_000;
 
 /**
- * What has an outage, from the last outcomes and from what has begun; pure.
+ * Derives outages from the last outcomes and the earlier outages. A pure function.
  *
  * | subject | suspected if |
  * |---|---|
- * | the panel | a call failed in a way that may be the panel's, and none has worked since its start |
- * | a path | three servers (or all) failed, of two nodes (or all, if they are at least two; unknown nodes count as several), and another path worked since |
+ * | the panel | a call failed and the panel may be the cause, and no call has worked since it started |
+ * | a path | three servers (or all) failed, of at least two nodes (or all, if they are at least two; a server without a known node counts as several), and another path worked since |
  * | the server list | it failed, and another path worked since |
- * | the account's consoles | three servers (or all, at least two) were denied for the same cause, the panel accepted the key since, and none is granted or streams |
- * | a node's sockets, or its polls | three of its servers (or all) failed as only the node can cause it; or so many, at least two, as the panel can cause it too, and another node's server worked there after the last of them; or one, if the other way to the node has an outage |
+ * | the account's consoles | three servers (or all, at least two) were denied for the same cause, the panel accepted the key since, and no console is granted or streams |
+ * | a node's sockets, or its polls | three of its servers (or all) failed in a way that only the node can cause; or as many, at least two, in a way that the panel can cause too, and a server of another node worked there afterwards; or one, if the node's other channel has an outage |
  *
- * A success of the last two minutes contradicts, except for the panel; a refusal of a single server on a path is none, because
- * the panel refuses it before it asks a node. A suspect is blamed once its first trial has failed (the
- * panel: two), and its outage ends with any success.
+ * A success within the last two minutes contradicts a suspicion, except of the panel. The rejection
+ * of a single server doesn't contradict the suspicion of a path, because the panel sends it before
+ * it asks a node. A suspected subject is blamed after its first failed trial (the panel after two),
+ * and its outage ends with any success.
  */
 export function blame(cells: Cells, state: BlameState, now: number): BlameState {
   const before = tallyAll(cells, state);
@@ -79,12 +78,12 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   for (const [subject, outage] of state.outages) {
     const tally = before.get(subject);
     const { suspectedAt } = outage;
-    // What doesn't contradict may have been known when the suspicion began.
+    // Successes that don't contradict may be older than the suspicion.
     const isOver = tally === undefined || tally.worksAt > suspectedAt || tally.contradictedAt >= suspectedAt;
     if (!isOver) outages.set(subject, outage);
     else if (subjectNode(subject) === undefined) ended.set(subject, endOf(subject, outage, state, now));
   }
-  // An outage that has just ended explains failures, too.
+  // Outages that have just ended also explain failures.
   const tallies = tallyAll(cells, { ...state, ended });
   for (const [subject, tally] of tallies) {
     if (outages.has(subject) || tally.failed.length === 0) continue;
@@ -96,14 +95,14 @@ export function blame(cells: Cells, state: BlameState, now: number): BlameState 
   return { ...state, outages, ended };
 }
 
-/** The panel worked at this instant. */
+/** The state after the panel worked at this time. */
 export const panelWorks = (state: BlameState, at: number): BlameState => ({
   ...state,
   provenAt: Math.max(state.provenAt, at),
   knownSince: Math.min(state.knownSince, at),
 });
 
-/** The steps of an outage, on a whole state. */
+/** The state after a step of one outage. */
 export const withCheck = (state: BlameState, now: number): BlameState =>
   replaced(state, 'panel', outage.withCheck(state.outages.get('panel'), now));
 export const withTrial = (state: BlameState, subject: Subject, server: string, now: number): BlameState => {
@@ -132,24 +131,24 @@ function endOf(
   now: number,
 ): EndedOutage {
   const { problem, suspectedAt, blamedAt, trial } = outage;
-  // A panel that worked before and was only suspected worked all the time.
+  // If the panel had already worked and was only suspected, it never failed.
   const isExplanation = subject !== 'panel' || blamedAt !== undefined || suspectedAt <= knownSince;
   const explainsUntil = isExplanation ? now : (ended.get(subject)?.explainsUntil ?? NEVER);
-  // The first check isn't because of a suspicion.
+  // The first check of a panel has no suspicion as its reason.
   const triedAt = problem === undefined ? undefined : trial?.since;
   return { explainsUntil, nextTrialAt: triedAt === undefined ? now : triedAt + trialGapMs(subject, 0) };
 }
 
-/** Later than any instant: servers that are refused for a reason of their own try their node last. */
+/** Later than any time. Individually blocked servers try their node after all others. */
 const AFTER_OTHERS = 1e15;
 
-/** Before any instant. */
+/** Earlier than any time. */
 const [STREAMS, NEVER_FAILED] = [-2, -1];
 
 /**
- * The server that tries the subject, of those that may: one that streams, otherwise one that never failed there, otherwise whoever
- * failed least recently, at random among equals. A path is tried by a server of the node whose servers failed least recently, and
- * never by one that is blocked for a reason of its own. `random` is uniform in [0, 1).
+ * The server that tries the subject: one that streams, then one that never failed there, then the
+ * one with the oldest failure, in random order among equals. A path is tried by the node with the
+ * oldest failure, and never by an individually blocked server. `random` is uniform in [0, 1).
  */
 export function trialServer(
   subject: Subject,
@@ -161,7 +160,7 @@ export function trialServer(
   const node = subjectNode(subject);
   const servers = [...cells[channel]].flatMap(([server, { asked }]) => {
     const { problem, signs, at = 0 } = lastOf(channel, server, cells) ?? {};
-    // A failure that the path may cause is no reason of the server's own.
+    // A failure that the path may cause doesn't count as the server's own.
     const isBlocked = problem !== undefined && isBlockedAlone(problem) && signs?.path !== 'fails';
     if (node === undefined ? isBlocked : asked.node !== node) return [];
     const streams = cells.sockets.get(server)?.last?.streams === true;
@@ -189,23 +188,26 @@ export function trialServer(
   return chosen?.server;
 }
 
-/** A response about a failure may have waited for the node, so the panel worked when the call started. */
+/**
+ * When the panel worked, according to this outcome. The response with an error may have waited for
+ * the node, so only the start of the call is certain.
+ */
 export function workedAt({ startedAt, at, problem, streams }: Outcome): number {
   if (streams === true) return Number.POSITIVE_INFINITY;
   return problem === undefined ? at : startedAt;
 }
 
-/** A failure, and whose it is. */
+/** A failure and the server's node. */
 interface Failed extends Outcome {
   readonly problem: Problem;
   readonly node: string | undefined;
 }
 
-/** What the outcomes show of one subject. */
+/** The evidence of all outcomes about one subject. */
 interface Tally {
-  /** The servers that are asked there and not blocked for a reason of their own. */
+  /** The number of servers on the channel that aren't blocked individually. */
   asked: number;
-  /** The last success, and the last that contradicts failures. */
+  /** The last success, and the last success that contradicts failures. */
   worksAt: number;
   contradictedAt: number;
   readonly failed: Failed[];
@@ -221,7 +223,7 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
     const problem = last?.problem;
     const sign = last?.signs[of];
     const isBlocked = problem !== undefined && isBlockedAlone(problem) && sign !== 'works';
-    // As long as it may be the path's failure, it is no reason of the server's own.
+    // A failure that the path may cause doesn't count as the server's own.
     if (isBlocked && last?.signs.path !== 'fails') return;
     tally.asked += 1;
     if (isBlocked || last === undefined || sign === undefined) return;
@@ -257,7 +259,10 @@ function tallyAll(cells: Cells, { ended, provenAt }: BlameState): ReadonlyMap<Su
   return tallies;
 }
 
-/** The last outcome; the panel's own error for a node, instead of a token, is one of its sockets, too. */
+/**
+ * The last outcome of the server on the channel. For sockets, this may be the panel's error about
+ * the node when a token was requested.
+ */
 export function lastOf(channel: Channel, server: string, cells: Cells): Outcome | undefined {
   const own = cells[channel].get(server)?.last;
   if (channel !== 'sockets' || own?.streams === true) return own;
@@ -267,7 +272,7 @@ export function lastOf(channel: Channel, server: string, cells: Cells): Outcome 
 
 type Outages = BlameState['outages'];
 
-/** The problem of a subject whose servers fail often enough; undefined if they don't. */
+/** The problem for which the subject is suspected; undefined if there are too few failures. */
 function suspicion(
   subject: Subject,
   tally: Tally,
@@ -288,7 +293,7 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outa
     channel === 'sockets'
       ? (['websocket', pollsSubject(node)] as const)
       : (['resources', socketsSubject(node)] as const);
-  // If the other way to the node has an outage, the next failure says the same.
+  // If the node's other channel has an outage, one failure is enough.
   if (isBlamed(outages, otherWay)) return newest(tally.failed);
   const needed = Math.min(SERVERS_NEEDED, tally.asked);
   const certain = tally.failed.filter(({ signs }) => signs.node === 'fails');
@@ -301,7 +306,7 @@ function ofNode(node: string, channel: Channel, tally: Tally, cells: Cells, outa
 }
 
 function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Problem | undefined {
-  // A node with an outage explains why its servers fail.
+  // A node's outage explains the failures of its servers.
   const failed = tally.failed.filter(
     ({ node }) =>
       node === undefined ||
@@ -318,21 +323,22 @@ function ofPath(path: Channel, tally: Tally, cells: Cells, outages: Outages): Pr
 
 function ofConsoles({ asked, failed }: Tally, provenAt: number): Problem | undefined {
   const needed = Math.max(2, Math.min(SERVERS_NEEDED, asked));
-  // Of several causes that are frequent enough, the one that began first.
+  // If several causes are frequent enough, the one that began first.
   const since = (group: readonly Failed[]) => Math.min(...group.map(({ startedAt }) => startedAt));
   const [alike] = [...new Set(failed.map(({ problem }) => problem.cause))]
     .toSorted()
     .map((cause) => failed.filter(({ problem }) => problem.cause === cause))
     .filter(({ length }) => length >= needed)
     .toSorted((one, other) => since(one) - since(other));
-  // A panel that refuses the key denies consoles, too, and may respond to other paths before it checks the key.
+  // A panel that rejects the key also denies consoles, and may respond on other paths before it
+  // checks the key.
   return alike !== undefined && provenAt >= since(alike) ? newest(alike) : undefined;
 }
 
-/** Did the panel refuse this server alone, without asking its node? */
+/** Whether the panel rejected only this server, without asking its node. */
 const isRefusal = ({ problem, signs }: Outcome) => problem !== undefined && signs.node === undefined;
 
-/** Has the path of one of these worked since the first of the failed calls started? */
+/** Whether the path of one of these cells has worked since the first failed call started. */
 function worksSince(others: Iterable<Cell>, failed: readonly Failed[]): boolean {
   const since = Math.min(...failed.map(({ startedAt }) => startedAt));
   for (const { last } of others) if (last?.signs.path === 'works' && workedAt(last) > since) return true;

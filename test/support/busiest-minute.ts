@@ -1,6 +1,8 @@
+// The highest rate of calls in a test.
+
 const MINUTE_MS = 60_000;
 
-/** The most of these instants within any 60 s; in milliseconds, ascending. */
+/** The largest number of these times within any 60 s. In milliseconds, ascending. */
 export function busiestMinute(times: readonly number[]): number {
   let most = 0;
   let from = 0;

@@ -1,14 +1,18 @@
+// A check of the number of calls that a panel received.
 import { expect } from 'vitest';
 import type { CallRecord } from '../../src/simulator/recorder.ts';
 import { busiestMinute } from './busiest-minute.ts';
 import type { Scene } from './fault-scene.ts';
 
-/** At most two tokens per minute are requested for a server. */
+/** The maximum number of token requests per minute and server. */
 const TOKENS_PER_MINUTE = 2;
 
 const CALLS_PER_MINUTE = 60;
 
-/** Asserts that the panel never received more calls than the exporter's limits, in total and per server. */
+/**
+ * Asserts that the panel never received more calls than the exporter's limits, in total and per
+ * server.
+ */
 export function expectWithinBudget({ panel, elsewhere }: Pick<Scene, 'panel' | 'elsewhere'>): void {
   const { calls, counters } = panel.record;
   expect(mostInMinute(calls), 'calls in one minute').toBeLessThanOrEqual(CALLS_PER_MINUTE);

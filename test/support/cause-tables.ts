@@ -1,3 +1,4 @@
+// The generated tables of causes in the documentation.
 import type { Cause } from '../../src/diagnosis/cause-table.ts';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
 import type { Scope } from '../../src/domain/problems.ts';
@@ -12,7 +13,10 @@ const HEADINGS: Readonly<Record<Scope, string>> = {
   exporter: 'Causes of the exporter itself',
 };
 
-/** All causes, as a Markdown table for each scope. Other pages link to its rows: it is the only place where the docs explain a cause. */
+/**
+ * All causes, as a Markdown table for each scope. Other pages link to its rows, because the docs
+ * explain each cause only here.
+ */
 export function renderCauses(): string {
   const sections = (Object.keys(HEADINGS) as Scope[]).map((scope) => {
     const causes = ALL.filter((cause) => cause.scope === scope);
@@ -21,7 +25,7 @@ export function renderCauses(): string {
   return sections.join('\n');
 }
 
-/** Causes with the same texts share a row. */
+/** A table with a shared row for causes with the same texts. */
 function causeTable(causes: readonly Cause[]): string {
   const textsOf = ({ meaning, remedy }: Cause) => `${meaning} | ${remedy}`;
   const rows = [...new Set(causes.map(textsOf))].map((texts) => {

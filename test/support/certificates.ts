@@ -1,3 +1,4 @@
+// A certificate authority for tests, made with OpenSSL.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,13 +14,13 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate authority for tests. */
+/** A certificate authority. */
 export interface Authority {
-  /** The file with its certificate, for `ca_file`. */
+  /** The file with the authority's certificate, for `ca_file`. */
   readonly file: string;
-  /** A certificate for a subject alternative name, such as `IP:127.0.0.1`. */
+  /** Issues a certificate for a subject alternative name, such as `IP:127.0.0.1`. */
   issue(altName: string, validity?: keyof typeof VALIDITY, kind?: keyof typeof KEYS): Promise<Certificate>;
-  /** Removes its files. */
+  /** Removes the authority's files. */
   end(): Promise<void>;
 }
 
@@ -35,20 +36,20 @@ policy = any
 commonName = supplied
 `;
 
-/** In the format of `openssl ca`: UTC times. */
+/** Validity periods in the format of `openssl ca`, in UTC. */
 const VALIDITY = {
   valid: { from: '200101000000Z', to: '490101000000Z' },
   expired: { from: '200101000000Z', to: '200102000000Z' },
   'not yet valid': { from: '480101000000Z', to: '490101000000Z' },
 } as const;
 
-/** OpenSSL's options for a new key. */
+/** OpenSSL's options for a new key of each kind. */
 const KEYS = {
   ec: '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes',
   rsa: '-newkey rsa:2048 -nodes',
 } as const;
 
-/** Creates an authority with OpenSSL, in a folder of its own. */
+/** Creates an authority in a new folder. */
 export async function createAuthority(): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'authority-'));
   const openssl = (command: string, ...more: string[]) =>
@@ -57,7 +58,7 @@ export async function createAuthority(): Promise<Authority> {
   await writeFile(join(folder, 'ca.cnf'), CONFIGURATION);
   await writeFile(join(folder, 'index'), '');
   await openssl(`req -x509 ${KEYS.ec} -days 1 -subj /CN=authority -keyout ca.key -out ca.pem`);
-  // OpenSSL doesn't lock the database of an authority.
+  // One at a time, because OpenSSL doesn't lock an authority's database.
   const signing = new PQueue({ concurrency: 1 });
   let issued = 0;
   return {

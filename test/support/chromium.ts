@@ -1,8 +1,9 @@
+// Chromium for tests of the status page.
 import { type Browser, chromium } from 'playwright-core';
 import { hasProgram } from './has-program.ts';
 import { PROGRAMS } from './programs.ts';
 
-/** Whether a browser is available to test the page. */
+/** Whether Chromium is installed. */
 export const hasChromium = hasProgram('chromium');
 
 export function launchChromium(): Promise<Browser> {

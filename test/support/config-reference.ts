@@ -1,3 +1,4 @@
+// The generated reference of the configuration, in Markdown.
 import { stringify } from 'yaml';
 import { SERVER_ID } from '../../src/config/server-schema.ts';
 import { DURATION_PATTERN } from '../../src/text/duration.ts';
@@ -31,8 +32,8 @@ const WORDS_OF_TYPE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The configuration reference in Markdown, generated from the schema: a heading and a table for each section, the top level
- * first; sections with the same keys are shown once.
+ * The reference, generated from the schema: a heading and a table for each section, starting with
+ * the top level. Sections with the same keys appear once.
  */
 export function renderConfigReference(schema: unknown = configJsonSchema()): string {
   const shown = new Map<string, string>();
@@ -54,7 +55,7 @@ interface Section {
   readonly path: string;
 }
 
-/** This section and those below it, in the order of the file. */
+/** This section and its subsections, in the order of the file. */
 function sectionsOf(node: Node, path: string): readonly Section[] {
   if (node.items !== undefined) return sectionsOf(node.items, `${path}[]`);
   if (node.properties === undefined) return [];
@@ -76,7 +77,10 @@ function tableOf({ properties = {}, required = [] }: Node, path: string): string
     .join('');
 }
 
-/** Links to the section with a map's keys. The anchor is the one that GitHub generates from the heading. */
+/**
+ * The type as a link to the section with the map's keys. The anchor is the one that GitHub
+ * generates from the heading.
+ */
 function linked(type: string, section: Section | undefined): string {
   if (section === undefined) return type;
   const anchor = section.path.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '');
@@ -94,7 +98,8 @@ function typeOf(node: Node): string {
   return types.map((type) => WORDS_OF_TYPE[type] ?? type).join(', or ');
 }
 
-// The reference states once for all values that they may be variables, and that numbers may be quoted.
+// Without the patterns of variables, because the reference explains once that any value may be a
+// variable and that numbers may be quoted.
 function alternatives(nodes: readonly Node[]): readonly string[] {
   const words = nodes.filter(({ pattern }) => pattern !== '\\$\\{').map(typeOf);
   return words.filter((word) => word !== 'string' || words.length === 1);

@@ -1,3 +1,4 @@
+// A fake node for tests of console commands.
 import type { ConsoleAccess } from '../../src/console/console-session.ts';
 import type { PanelApi } from '../../src/panel/panel-api.ts';
 import type { PanelError } from '../../src/panel/panel-error.ts';
@@ -7,15 +8,15 @@ import { SETTINGS, STATS, socketsOpenedBy } from './fleet-bench.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { target } from './targets.ts';
 
-/** A token that lists these permissions. */
+/** A token with these permissions. */
 const tokenWith = (...permissions: readonly string[]) =>
   ['e30', Buffer.from(JSON.stringify({ permissions })).toString('base64url'), 'x'].join('.');
 
-/** The console socket of a node; it accepts every token, and sends the server's state after it. */
+/** The console socket of a node. It accepts every token, and then sends the server's state. */
 export class NodeSocket {
   readonly sent: ClientMessage[] = [];
   isOpen = true;
-  /** Resolves once the far end has closed the socket. */
+  /** Resolves when the client has closed the socket. */
   closed = Promise.resolve();
   readonly #listener: SocketListener;
   #state: string;
@@ -34,7 +35,7 @@ export class NodeSocket {
     } else this.sent.push(message);
   }
 
-  /** The server's state changes. */
+  /** Changes the server's state. */
   becomes(state: string): void {
     this.#state = state;
     this.receives('status', state);
@@ -61,14 +62,14 @@ export class NodeSocket {
   }
 }
 
-/** A server's state and the token's permissions, or the panel's refusal to give a token. */
+/** A server's state and permissions, or the panel's error instead of a token. */
 export interface NodeSetup {
   readonly state?: string;
   readonly permissions?: readonly string[];
   readonly refusal?: PanelError;
 }
 
-/** Access to a server's console, and the sockets that it opens. */
+/** Console access to one server, and the sockets that it opens. */
 export function consoleNode(
   clock: ManualClock,
   { state = 'running', permissions = ['*'], refusal }: NodeSetup,

@@ -1,24 +1,25 @@
+// A console's screen whose user is the test.
 import { PassThrough } from 'node:stream';
 import { Screen } from '../../src/console/screen.ts';
 
-/** A console's screen, and the test as its person. */
+/** A screen, and everything that it printed. */
 export interface TestScreen {
   readonly screen: Screen;
-  /** The server's lines. */
+  /** The lines of the server's console. */
   readonly lines: readonly string[];
   readonly notes: readonly string[];
   readonly type: (...lines: readonly string[]) => void;
   readonly endInput: () => void;
 }
 
-/** The lines of a stream, of which the last one is complete. */
+/** The complete lines of a stream so far. */
 function outputLines(stream: PassThrough): readonly string[] {
   const lines: string[] = [];
   stream.setEncoding('utf8').on('data', (text: string) => lines.push(...text.slice(0, -1).split('\n')));
   return lines;
 }
 
-/** Without input, nobody can type. */
+/** `readsInput` lets the test type. */
 export function testScreen({ readsInput = false }: { readonly readsInput?: boolean }): TestScreen {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const screen = new Screen({

@@ -1,20 +1,21 @@
+// Runs dashboards' queries against a real Prometheus.
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import { type Chosen, type DashboardQuery, interpolate, type Timing } from './grafana.ts';
 
-/** One series of a response. */
+/** A series of a response. */
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
-  /** For an instant query. */
+  /** Only in responses to instant queries. */
   readonly value?: readonly [at: number, value: string];
-  /** For a range query. */
+  /** Only in responses to range queries. */
   readonly values?: readonly (readonly [at: number, value: string])[];
 }
 
-/** The selection in each variable of a dashboard. */
+/** The selected values of each variable of a dashboard. */
 export type Choices = Readonly<Record<string, Chosen>>;
 
-/** All of everything, a dashboard's initial selection. */
+/** A dashboard's initial selection: all values of every variable. */
 export const ALL: Choices = {
   job: { all: '.+' },
   panel: { all: '.+' },
@@ -24,12 +25,14 @@ export const ALL: Choices = {
 };
 
 /**
- * 15 minutes in steps of several scrapes. Every attempt begins at another second, so that a scrape missed by a busy machine
- * doesn't hide an event permanently.
+ * 15 minutes in steps of several scrapes. Each attempt starts at another second, so that a scrape
+ * missed by a busy machine doesn't hide the same event every time.
  */
 export const TIMING: Timing = { range: 900, step: 5, scrapeInterval: 1 };
 
-/** Runs a dashboard's query against a Prometheus, as of an instant in Unix seconds; series are sorted by their labels. */
+/**
+ * Runs a dashboard's query at this time, in Unix seconds. The series are sorted by their labels.
+ */
 export async function askFor(
   url: string,
   query: DashboardQuery,
@@ -45,12 +48,12 @@ export async function askFor(
   return result.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
-/** The values of a label in some series. */
+/** The values of a label in these series. */
 export function labelValuesOf(url: string, label: string, series: string): Promise<readonly string[]> {
   return answer(url, `label/${label}/values`, { 'match[]': series }, 'GET');
 }
 
-/** Checks each of these; the result has a line for each that fails, which begins with its name. */
+/** Checks each item. The result has a line for each failure, which starts with the item's name. */
 export async function failuresOf<Item>(
   items: readonly (readonly [name: string, item: Item])[],
   check: (item: Item) => unknown,
@@ -66,7 +69,10 @@ export async function failuresOf<Item>(
   return (await Promise.all(outcomes)).flat();
 }
 
-/** Waits until the check has passed for each of these; the error has a line for each for which it never did. */
+/**
+ * Waits until the check has passed for each item. The error has a line for each item that never
+ * passed.
+ */
 export async function eventuallyEach<Item>(
   items: readonly (readonly [name: string, item: Item])[],
   check: (item: Item) => unknown,

@@ -1,9 +1,10 @@
+// A port that looks like that of a hanging machine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
-/** Linux accepts one more. */
+/** The backlog's size for `listen`. Linux accepts one connection more. */
 const BACKLOG = 1;
 
 const SCRIPT = `
@@ -11,15 +12,15 @@ const SCRIPT = `
   const server = require('node:net').createServer();
   server.listen({ port: Number(port), host: '127.0.0.1', backlog: ${BACKLOG} }, () => process.stdout.write('listening'));`;
 
-/** A port that never responds to connects. */
+/** A port that never responds to connection attempts. */
 export interface DeafPort {
   /** Releases the port. */
   end(): Promise<void>;
 }
 
 /**
- * Occupies a port like a machine that hangs: a stopped process listens, and its backlog is filled until the system responds
- * to no more connects. Linux then drops them, and the client waits.
+ * Makes a port behave as on a machine that hangs: a stopped process listens, and its backlog is
+ * filled. Linux then drops further connection attempts, so the client waits.
  */
 export async function startDeafPort(port: number): Promise<DeafPort> {
   const listener = spawn(process.execPath, ['-e', SCRIPT, String(port)], {
@@ -44,7 +45,7 @@ export async function startDeafPort(port: number): Promise<DeafPort> {
   };
 }
 
-/** Whether more connections wait for a listening port to accept them than its backlog, as the system counts them. */
+/** Whether the port's backlog is full, according to the system's list of sockets. */
 async function isFull(port: number): Promise<boolean> {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const line = (await readFile('/proc/net/tcp', 'utf8'))

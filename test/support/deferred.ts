@@ -1,10 +1,12 @@
+// A promise that a test settles.
+
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** A promise that is settled from outside; equivalent to `Promise.withResolvers` in Node 22. */
+/** Like `Promise.withResolvers`, which needs Node.js 22. */
 export function deferred<Value>(): Deferred<Value> {
   let resolve!: (value: Value) => void;
   let reject!: (error: Error) => void;

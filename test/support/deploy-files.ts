@@ -1,3 +1,4 @@
+// Reads files of the repository.
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
@@ -26,7 +27,7 @@ export function readYaml(path: string): readonly unknown[] {
   });
 }
 
-/** The package's manifest. */
+/** The contents of `package.json`. */
 export function readManifest(): { readonly version: string; readonly license: string } {
   return JSON.parse(readText('package.json')) as { version: string; license: string };
 }

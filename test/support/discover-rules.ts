@@ -1,4 +1,4 @@
-// The rules for discovered servers as the configuration describes them.
+// The `discover` rules of a panel for tests.
 import type { DiscoverRules } from '../../src/domain/listing-settings.ts';
 
 /** Rules that select every server, with changes. */

@@ -1,3 +1,4 @@
+// Runs doctor within the test process.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,15 +12,15 @@ import { type RunOptions, runDoctor } from '../../src/doctor/run.ts';
 import { formatIssues } from '../../src/yaml/issues.ts';
 import { fastClock } from './exporter.ts';
 
-/** How to run doctor in a test. */
+/** Options of a run. */
 export interface Examination extends Partial<RunOptions> {
   /** The text of the configuration file. */
   readonly yaml: string;
-  /** Sets what the file can't. */
+  /** Changes settings that the file can't contain. */
   readonly change?: (config: Config) => Config;
 }
 
-/** Runs doctor on a configuration, by default at the tests' speed. */
+/** Runs doctor with this configuration, at the tests' speed by default. */
 export async function examined({
   yaml,
   change = (config) => config,
@@ -48,7 +49,7 @@ export function foundProblems({ panels }: DoctorReport): readonly FoundProblem[]
   return panels.flatMap(({ problems }) => problems);
 }
 
-/** The report as text and as JSON. */
+/** The report as text, followed by the report as JSON. */
 export function reportText(report: DoctorReport): string {
   return `${renderReport(report, new Printout(false))}${JSON.stringify(reportDocument(report))}`;
 }

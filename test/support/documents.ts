@@ -1,13 +1,14 @@
+// The Markdown files of the project, for tests of the documentation.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A Markdown file of the project. */
+/** A Markdown file. */
 export interface Document {
-  /** Relative to the project's root. */
+  /** The path, relative to the project's root. */
   readonly path: string;
   readonly text: string;
 }
 
-/** The user documentation: the pages at the project's root, and everything in docs. */
+/** The user documentation: the pages in the root folder, and all pages in `docs`. */
 export function documents(): readonly Document[] {
   const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -18,7 +19,7 @@ export function documents(): readonly Document[] {
   }));
 }
 
-/** The fenced blocks of a language, without their common indentation. */
+/** The fenced code blocks of this language, without their common indentation. */
 export function fencedBlocks({ text }: Pick<Document, 'text'>, language: string): readonly string[] {
   const fence = new RegExp(`^( *)\`\`\`${language}\n([^]*?)^\\1\`\`\`$`, 'gm');
   return [...text.matchAll(fence)].map(([, indent = '', body = '']) =>
@@ -26,7 +27,7 @@ export function fencedBlocks({ text }: Pick<Document, 'text'>, language: string)
   );
 }
 
-/** The text without its fenced blocks. */
+/** The text without its fenced code blocks. */
 export function proseOf({ text }: Pick<Document, 'text'>): string {
   return text.replaceAll(/^( *)```[^]*?^\1```$/gm, '');
 }

@@ -1,6 +1,7 @@
+// Random secrets, and the forms in which a program may echo them.
 import fc from 'fast-check';
 
-/** Ways in which a secret may be echoed, by name. */
+/** Forms in which a text may contain a secret, by name. */
 export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
   plain: (secret) => secret,
   'in upper case': (secret) => secret.replaceAll(/[a-z]/g, (letter) => letter.toUpperCase()),
@@ -10,10 +11,10 @@ export const ECHOES: Readonly<Record<string, (secret: string) => string>> = {
   'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
 };
 
-/** Secrets of any kind that are long enough to be redacted. */
+/** Secrets of any kind, long enough to be redacted. */
 export const secretText: fc.Arbitrary<string> = fc
   .oneof(
-    // API keys, tokens and passwords
+    // Like API keys, tokens and passwords.
     fc.string({
       unit: fc.constantFrom(...Array.from('ABCDEFabcdef0123456789')),
       minLength: 8,
@@ -22,8 +23,8 @@ export const secretText: fc.Arbitrary<string> = fc
     fc.string({ unit: 'grapheme-ascii', minLength: 8, maxLength: 40 }),
     fc.string({ unit: fc.constantFrom(...Array.from('äß€日🔑aB1%\\"&')), minLength: 8, maxLength: 20 }),
   )
-  // A test can't search for a secret that consists of spaces or occurs in every text.
+  // Not only spaces, and not part of `<secret>`: a test couldn't search for such a text.
   .filter((secret) => new Set(secret.replaceAll(' ', '')).size >= 4 && !'<secret>'.includes(secret));
 
-/** One way to echo a secret. */
+/** The name of a form. */
 export const echo = fc.constantFrom(...Object.keys(ECHOES));

@@ -1,8 +1,12 @@
+// A hostile proxy whose responses never end.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { OpenSockets } from './open-sockets.ts';
 
-/** The maximum number of bytes sent on one connection: far more than any client may accept, and an end of the attack if it does. */
+/**
+ * The maximum number of bytes per connection. It is far more than any client may accept, and ends
+ * the attack if a client accepts it.
+ */
 const MAX_BYTES = 8 * 1_048_576;
 
 /** A hostile proxy whose responses to CONNECT never end. */
@@ -12,7 +16,10 @@ export interface EndlessProxy {
   stop(): Promise<void>;
 }
 
-/** Starts a proxy whose responses begin with `start` and continue with `more`, as fast as they are read. */
+/**
+ * Starts a proxy. Its responses begin with `start` and continue with `more`, as fast as the client
+ * reads them.
+ */
 export async function startEndlessProxy(start: string, more: string): Promise<EndlessProxy> {
   const connections = new OpenSockets();
   const chunk = Buffer.from(more.repeat(Math.ceil(65_536 / more.length)));

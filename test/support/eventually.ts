@@ -1,16 +1,25 @@
-// Waits for conditions: the only file of the tests, besides those of clocks, that uses the machine's time.
+// Waits for conditions. Apart from the clocks, no other file of the tests uses the machine's time.
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Real milliseconds after which a wait ends in any case: more than it takes beside twenty busy programs. */
+/**
+ * The maximum duration of a wait, in real milliseconds. Waits beside twenty busy programs are
+ * shorter.
+ */
 export const LONGEST_WAIT_MS = 300_000;
 
-/** Only a test that hangs takes this long, so that a wait's last error is shown: a busy machine makes a test slow, not wrong. */
+/**
+ * The timeout of a test. It is longer than the longest wait, so that a test that hangs fails with
+ * the last error of the wait.
+ */
 export const LONGEST_TEST_MS = 3 * LONGEST_WAIT_MS;
 
 /** The shortest time between two checks, in real milliseconds. */
 const CHECK_EVERY_MS = 10;
 
-/** Waits until the check doesn't throw: a busy machine makes a test slow, not wrong. The wait itself keeps it busy for a fifth of the time. */
+/**
+ * Waits until the check doesn't throw. A busy machine therefore makes a test slow but doesn't fail
+ * it. The wait itself uses at most a fifth of the processor.
+ */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + LONGEST_WAIT_MS;
   for (;;) {
@@ -24,13 +33,16 @@ export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Does something every few real milliseconds until the returned function is called; nothing may depend on how often. */
+/**
+ * Repeats an action every few real milliseconds until the returned function is called. The test
+ * must not depend on the number of repetitions.
+ */
 export function repeatedly(act: () => void, everyMs = CHECK_EVERY_MS): () => void {
   const timer = setInterval(act, everyMs);
   return () => clearInterval(timer);
 }
 
-/** Calls this after the longest wait, unless the returned function is called before. */
+/** Calls `giveUp` after the longest wait, unless the returned function is called before. */
 export function afterLongestWait(giveUp: () => void): () => void {
   const timer = setTimeout(giveUp, LONGEST_WAIT_MS);
   return () => clearTimeout(timer);

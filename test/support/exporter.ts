@@ -1,3 +1,4 @@
+// A complete exporter within the test process.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +17,14 @@ import { eventually } from './eventually.ts';
 import { collectingLogger, type LogLine } from './logger.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 
-/** The speed of a test's exporter and simulated panel, relative to real time. */
+/** The speed of the exporter and the simulated panel, relative to real time. */
 export const SPEED = 200;
 
 const times = new Map<number, TestTime>();
 
 /**
- * A clock at the tests' speed, for both the exporter and the simulated panel; all clocks of the same speed show the same time.
+ * A clock at the tests' speed, for the exporter or the simulated panel. All clocks with the same
+ * speed show the same time.
  */
 export function fastClock(speed = SPEED): TestClock {
   const time = times.get(speed) ?? new TestTime(speed);
@@ -30,43 +32,46 @@ export function fastClock(speed = SPEED): TestClock {
   return time.clock();
 }
 
-/** How to run an exporter in a test. */
+/** Options of an exporter. */
 export interface ExporterOptions {
   /** The text of the configuration file. */
   readonly yaml: string;
   readonly clock?: Clock;
-  /** The source of random numbers; 0 makes every back-off its shortest. */
+  /** The source of random numbers. 0 makes every back-off as short as possible. */
   readonly random?: () => number;
   readonly shard?: Shard;
-  /** Any free port by default. */
+  /** The port; any free port by default. */
   readonly port?: number;
-  /** The environment variables for the configuration. */
+  /** The environment variables that the configuration may use. */
   readonly env?: Readonly<Record<string, string>>;
   readonly enableLifecycle?: boolean;
-  /** Looks up names; the system's resolver by default. */
+  /** Resolves names; the system's resolver by default. */
   readonly lookUp?: LookUp;
-  /** The client that queries game servers, or the real ones; by default, no query is possible. */
+  /** The client that queries game servers, or the real one. By default, queries aren't possible. */
   readonly queryClient?: QueryClient | 'real';
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A complete exporter under test: configuration from a file, metrics over HTTP. */
+/** A running exporter, with its configuration in a file and its metrics over HTTP. */
 export interface ExporterUnderTest {
   readonly url: string;
-  /** The folder of the configuration file, also for files that it refers to. */
+  /** The folder of the configuration file and of files that it names. */
   readonly folder: string;
   readonly lines: readonly LogLine[];
   readonly fleet: FleetReading;
   /** Replaces the configuration file without a reload. */
   write(yaml: string): Promise<void>;
-  /** Reloads, after replacing the configuration file if one is given. */
+  /** Reloads the configuration. With an argument, the file is replaced first. */
   reload(yaml?: string): Promise<ReloadOutcome>;
   /** The current exposition. */
   scrape(): Promise<string>;
-  /** The value of the only series with this name and at least these labels; undefined if there is none. */
+  /**
+   * The value of the only series with this name and these labels, among others; undefined if there
+   * is none.
+   */
   value(name: string, labels?: Labels): Promise<number | undefined>;
-  /** Waits until a series has this value; undefined waits until it is absent. */
+  /** Waits until the series has this value. Undefined waits until it is absent. */
   until(name: string, labels: Labels, expected: number | undefined): Promise<void>;
   stop(): Promise<void>;
 }
@@ -99,7 +104,7 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
     ...(queryClient === 'real' ? {} : { queryClient }),
   });
   const { url } = await app.start();
-  // Nothing is gained by compressing what is scraped every few milliseconds.
+  // No compression, because tests scrape every few milliseconds.
   const headers = { 'accept-encoding': 'identity' };
   const scrape = async () => (await fetch(`${url}/metrics`, { headers })).text();
   const value = async (name: string, labels: Labels = {}) => find(await scrape(), name, labels);
@@ -129,7 +134,10 @@ export async function startExporter(options: ExporterOptions): Promise<ExporterU
   };
 }
 
-/** A configuration for servers of a simulated panel; `settings` are additional lines of the panel's entry. */
+/**
+ * A configuration with servers of a simulated panel. `settings` are additional lines of the panel's
+ * entry.
+ */
 export function configFor(
   panel: Simulator,
   settings: readonly string[] = [],

@@ -1,11 +1,13 @@
-/** One line with a value. */
+// A strict parser of Prometheus' text format.
+
+/** A line with a value. */
 interface ParsedSeries {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** One metric family. */
+/** A metric family. */
 export interface ParsedFamily {
   readonly name: string;
   readonly type: string;
@@ -20,8 +22,9 @@ const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(?:,|$)/sy;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * Parses the text format, version 0.0.4, more strictly than Prometheus: each family once, HELP before TYPE before series, no
- * duplicate series, no unnecessary spaces. Throws at the first violation.
+ * Parses the text format, version 0.0.4, more strictly than Prometheus: each family once, HELP
+ * before TYPE before the series, no duplicate series, no unnecessary spaces. Throws at the first
+ * violation.
  */
 export function parseExposition(text: string): ParsedFamily[] {
   if (!text.endsWith('\n')) throw new Error('the last line must end with a line feed');
@@ -56,7 +59,7 @@ export function parseExposition(text: string): ParsedFamily[] {
   return families;
 }
 
-/** The value of one series; undefined if there is none with exactly these labels. */
+/** The value of the series with exactly these labels; undefined if there is none. */
 export function valueOf(
   families: readonly ParsedFamily[],
   name: string,

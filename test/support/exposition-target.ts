@@ -1,3 +1,4 @@
+// A fake exporter for Prometheus.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,9 +8,9 @@ import { CONTENT_TYPE, renderFleet } from '../../src/metrics/exposition.ts';
 import { ManualClock } from './manual-clock.ts';
 import { READ_AT } from './readings.ts';
 
-/** A fake exporter for Prometheus: it serves a text that a test may change at any time. */
+/** A scrape target whose text a test may change at any time. */
 export interface ExpositionTarget {
-  /** `host:port`. */
+  /** The address as `host:port`. */
   readonly authority: string;
   text: string;
   close(): Promise<void>;

@@ -1,3 +1,4 @@
+// A fake panel without HTTP.
 import type { Clock } from '../../src/domain/clock.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ApiEndpoint } from '../../src/domain/telemetry.ts';
@@ -9,18 +10,18 @@ import type { RequestArguments } from '../../src/panel/requests.ts';
 import type { Resources, Responses } from '../../src/panel/responses.ts';
 import { sampleOf } from './samples.ts';
 
-/** What a fake panel does with a call. */
+/** The panel's reaction to a call. */
 export type Outcome =
   | 'success'
-  /** Without data, because the panel can't reach the node. */
+  /** A response without data, because the panel can't reach the node. */
   | 'empty'
-  /** The call times out. */
+  /** No response until the call times out. */
   | 'silence'
-  /** An error in the panel's own form, or one of something in front of it. */
+  /** An error in the panel's own form, or one from a proxy in front of it. */
   | { readonly own: CauseCode; readonly status?: number }
   | { readonly foreign: CauseCode };
 
-/** A call that reached the fake panel; `server` is empty for the server list. */
+/** A call that reached the panel. `server` is empty for the server list. */
 export interface FakeCall {
   readonly endpoint: ApiEndpoint;
   readonly server: string;
@@ -37,11 +38,11 @@ const RESOURCES: Resources = {
   badFields: 0,
 };
 
-/** A panel without HTTP, which does what a test decides for each call. */
+/** A panel whose responses the test decides. */
 export class FakeCalls implements PanelCalls {
   readonly calls: FakeCall[] = [];
   decide: (endpoint: ApiEndpoint, server: string) => Outcome = () => 'success';
-  /** The limit in the headers of all responses, and how much of it is left. */
+  /** The rate limit in the headers of all responses, and the remaining calls. */
   rate: { readonly limitPerMinute?: number; readonly remaining?: number } = {};
   readonly #clock: Clock;
 
@@ -49,7 +50,7 @@ export class FakeCalls implements PanelCalls {
     this.#clock = clock;
   }
 
-  /** How many calls of this kind were made since this instant. */
+  /** The number of calls to this endpoint since this time. */
   count(endpoint: ApiEndpoint, since = 0): number {
     return this.calls.filter((call) => call.endpoint === endpoint && call.at >= since).length;
   }
@@ -80,7 +81,7 @@ export class FakeCalls implements PanelCalls {
     return Promise.resolve();
   }
 
-  /** The response to a call that succeeds. */
+  /** The response to a successful call. */
   protected valueOf<Endpoint extends ApiEndpoint>(endpoint: Endpoint, server: string): Responses[Endpoint] {
     const values: Partial<Responses> = {
       websocket: { token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 },

@@ -1,3 +1,4 @@
+// Compares doctor with the metrics during a fault.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -6,7 +7,10 @@ import { expectFault, type FaultRow, warmUp } from './fault-row.ts';
 import { startScene } from './fault-scene.ts';
 import { TARGET } from './fault-stage.ts';
 
-/** Plays a fault until the metrics show its cause, and asserts that doctor reports the same one for the same panel or server. */
+/**
+ * Causes a fault, waits until the metrics show it, and asserts that doctor reports the same cause
+ * for the same panel or server.
+ */
 export async function expectSameFromDoctor(row: FaultRow): Promise<void> {
   await warmUp();
   const scene = await startScene(row.scene ?? {}, row.before);

@@ -1,3 +1,4 @@
+// The visible effects of a fault in the metrics.
 import { expect } from 'vitest';
 import type { ServerState } from '../../src/domain/power-states.ts';
 import type { BlockedReason } from '../../src/domain/server.ts';
@@ -5,13 +6,13 @@ import { CONDITIONS, type Condition } from '../../src/domain/snapshot.ts';
 import { TARGET } from './fault-stage.ts';
 import type { Scraped } from './scrape-watch.ts';
 
-/** What `/metrics` shows of the affected server and its panel. */
+/** The metrics of the affected server and its panel. */
 export interface Picture {
   readonly up: 0 | 1;
   readonly streaming: 0 | 1;
   readonly state: ServerState;
   readonly blocked: BlockedReason | 'no';
-  /** Whether there are gauges of its resource usage. */
+  /** Whether the server has gauges of its resource usage. */
   readonly gauges: boolean;
   readonly panelUp: 0 | 1;
   /** The condition of the panel's servers that don't stream. */
@@ -28,10 +29,10 @@ export const STREAMING: Picture = {
   panelUp: 1,
 };
 
-/** Seen through the resources endpoint. */
+/** Only polled. */
 export const POLLED: Picture = { ...STREAMING, streaming: 0, condition: 'polling' };
 
-/** Nothing is fresh, and older values are gone. */
+/** Without fresh data, and without the older values. */
 export const DARK: Picture = {
   ...POLLED,
   condition: 'failing',
@@ -40,14 +41,14 @@ export const DARK: Picture = {
   gauges: false,
 };
 
-/** Nothing is fresh, for a reason that requires a person. */
+/** Without fresh data, for a reason that a person has to resolve. */
 export const blocked = (reason: BlockedReason): Picture => ({
   ...DARK,
   condition: 'blocked',
   blocked: reason,
 });
 
-/** What a scrape shows of the affected server. */
+/** The picture in a scrape. */
 export function pictureOf(scraped: Scraped): Picture {
   const server = { server: TARGET };
   const one = (name: string) => scraped.value(name, server) as 0 | 1;
@@ -68,7 +69,7 @@ export function pictureOf(scraped: Scraped): Picture {
   };
 }
 
-/** Asserts that these servers stream and that their samples are fresh. */
+/** Asserts that these servers stream and have fresh samples. */
 export function expectStreaming(scraped: Scraped, servers: readonly string[]): void {
   for (const server of servers) {
     expect(scraped.value('gameserver_collection_streaming', { server }), server).toBe(1);

@@ -1,3 +1,4 @@
+// The table of faults: the form of a row, and the test of it.
 import { expect } from 'vitest';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import type { ReconnectReason } from '../../src/domain/telemetry.ts';
@@ -9,60 +10,79 @@ import { ELSEWHERE, NEIGHBORS, type SceneOptions, type Setting, TARGET } from '.
 import { pageData } from './page-data.ts';
 import type { Scraped } from './scrape-watch.ts';
 
-/** One fault: how it is caused, its visible effects, and how it ends. */
+/** A fault: how it starts, its visible effects, and how it ends. */
 export interface FaultRow {
   readonly name: string;
   readonly scene?: SceneOptions;
-  /** What it may affect besides the target server: nothing, or every server of the panel. */
+  /** The servers that it may affect: only the target server, or every server of the panel. */
   readonly scope?: 'server' | 'panel';
   /** Causes the fault before the exporter starts. */
   readonly before?: (setting: Setting) => void | Promise<void>;
-  /** Causes the fault while everything streams. */
+  /** Causes the fault while all servers stream. */
   readonly arrange?: (scene: Scene) => void | Promise<void>;
   readonly during: Partial<Picture>;
-  /** More assertions about `/metrics` during the fault; throws if one fails. */
+  /** Further assertions about `/metrics` during the fault. */
   readonly shows?: (scraped: Scraped, scene: Scene) => void;
-  /** The expected problem of the affected server, or of the panel; of the panel only, if it is down. */
+  /**
+   * The expected problem of the affected server or of the panel. If the panel is down, only of the
+   * panel.
+   */
   readonly cause?: CauseCode;
-  /** The cause of each call alone, which doctor reports if it ends before a node is blamed. */
+  /**
+   * The expected cause of single calls, which doctor reports if it ends before the node is blamed.
+   */
   readonly causeOfCall?: CauseCode;
   /** The reconnect reason that must be counted at least once. */
   readonly reconnects?: ReconnectReason;
-  /** A log line that must appear. */
+  /** An expected log line. */
   readonly log?: RegExp;
-  /** The fault is one of a socket that was already open, so an exporter that starts later doesn't see it. */
+  /**
+   * The fault affects only sockets that are already open, so an exporter that starts later doesn't
+   * see it.
+   */
   readonly isOfOpenSocket?: true;
-  /** A text that must appear on the page, which shows the latest problem, whereas the log only reports its beginning. */
+  /**
+   * An expected text on the status page, which shows the latest problem, while the log reports only
+   * its start.
+   */
   readonly page?: RegExp;
   /** Ends the fault, unless it ends by itself. */
   readonly lift?: (scene: Scene) => void | Promise<void>;
   readonly after?: Partial<Picture>;
-  /** The maximum recovery time according to the exporter's own constants, in milliseconds of the tests' clock. */
+  /**
+   * The maximum recovery time according to the exporter's constants, in milliseconds of the tests'
+   * clock.
+   */
   readonly recoveryMs: number;
-  /** Releases what isn't part of the scene, even if the row failed. */
+  /** Releases resources that aren't part of the scene, even if the row failed. */
   readonly clean?: () => void | Promise<void>;
   /** Further assertions after the recovery. */
   readonly afterwards?: (scene: Scene) => void | Promise<void>;
 }
 
-/** The maximum age of a sample, in milliseconds, with frames a second apart. */
+/** The maximum age of a sample, in milliseconds, if frames arrive every second. */
 const MAX_GAP_MS = 2_000;
 
-/** The fault must be visible within this time: the staleness, the fallback to polling, and a poll that hangs. */
+/**
+ * The maximum time until the fault is visible: staleness, the fallback to polling, and a poll that
+ * hangs.
+ */
 const SHOWS_WITHIN_MS = 150_000;
 
 /** Time for real HTTP and sockets, in milliseconds of the accelerated clock. */
 const WAY_MS = 8_000;
 
-/** After this much time on the tests' clock, the code is fully warmed up. */
+/** The time after which all code has been warmed up, on the tests' clock. */
 const WARM_MS = 20_000;
 
 const MINUTE_MS = 60_000;
 
-/** Matches keys and tokens: the beginnings of the simulated panels' keys, and of every JWT. */
+/**
+ * Matches keys and tokens: the first characters of the simulated panels' keys, and of every JWT.
+ */
 const SECRET = /(?:ptlc|c7sp)_\w|eyJ/;
 
-/** Plays a fault from start to end, beginning and ending with a fleet that streams. */
+/** Plays a fault from start to end. All servers stream before and after it. */
 export async function expectRow(row: FaultRow): Promise<void> {
   await warmUp();
   const scene = await startScene(row.scene ?? {}, row.before);
@@ -83,7 +103,10 @@ export async function expectRow(row: FaultRow): Promise<void> {
 
 let warm: Promise<void> | undefined;
 
-/** Code that runs for the first time is slow enough to look like a gap. */
+/**
+ * Plays a scene without faults once, because code that runs for the first time is so slow that it
+ * looks like a gap.
+ */
 export function warmUp(): Promise<void> {
   return (warm ??= playWithoutFaults());
 }
@@ -98,10 +121,10 @@ async function playWithoutFaults(): Promise<void> {
   await scene.end();
 }
 
-/** The same fault, if every server of the panel may be affected. */
+/** The same fault for every server of the panel. */
 export const ofPanel = (row: FaultRow): FaultRow => ({ ...row, scope: 'panel' });
 
-/** The same fault with simulated networks in between. */
+/** The same fault with simulated networks. */
 export const withNetworks = (row: FaultRow): FaultRow => ({
   ...row,
   scene: { ...row.scene, networks: true },

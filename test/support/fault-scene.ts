@@ -1,3 +1,4 @@
+// A running exporter with two simulated panels, one of which gets faults.
 import { expect } from 'vitest';
 import type { Simulator } from '../../src/simulator/simulator-interface.ts';
 import { type ExporterUnderTest, startExporter } from './exporter.ts';
@@ -6,21 +7,21 @@ import { activeResources, expectNothingLeft, expectResources, watchListeners } f
 import { ScrapeWatch } from './scrape-watch.ts';
 import { type TestClock, TestTime } from './test-time.ts';
 
-/** The maximum duration of a stop, in any state of the sessions. */
+/** The maximum duration of a stop. */
 const STOP_MS = 5_000;
 
-/** An exporter, the panel with the fault, and one without. */
+/** A scene: the exporter, the panel with the fault, and a panel without. */
 export interface Scene extends Setting {
   readonly elsewhere: Simulator;
   /** The exporter's clock. */
   readonly clock: TestClock;
   readonly exporter: ExporterUnderTest;
   readonly watch: ScrapeWatch;
-  /** Stops the exporter, asserts that nothing is left of it, and stops the rest. */
+  /** Stops the exporter, asserts that it has left nothing behind, and stops the rest. */
   end(): Promise<void>;
 }
 
-/** Sets up a scene; `before` runs before the exporter exists. */
+/** Starts a scene. `before` runs before the exporter starts. */
 export async function startScene(
   options: SceneOptions,
   before: (setting: Setting) => void | Promise<void> = () => undefined,
@@ -71,7 +72,9 @@ export async function startScene(
   }
 }
 
-/** Makes the node reject the affected server's token once, so that the exporter needs a new one. */
+/**
+ * Makes the node reject the affected server's token once, so that the exporter requests a new one.
+ */
 export function loseToken(panel: Simulator, server = TARGET): void {
   panel.failSockets({
     kind: 'jwt-error-on-auth',

@@ -1,3 +1,4 @@
+// The panels, networks and proxy around an exporter in a scene of faults.
 import type { CollectionMode } from '../../src/domain/server.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator-interface.ts';
@@ -12,16 +13,16 @@ export const TARGET = 'target';
 /** Other servers on the same panel. */
 export const NEIGHBORS = ['neighbour-1', 'neighbour-2'];
 
-/** A server on another panel of the same exporter. */
+/** A server of another panel. */
 export const ELSEWHERE = 'elsewhere';
 
-/** The highest speed, relative to real time, at which a step of the clock is no longer than at lower ones. */
+/** The highest speed at which a step of the clock is no longer than at lower speeds. */
 export const FAULT_SPEED = 200;
 
-/** Low enough that calls without pacing get a 429 at once. */
+/** The panel's rate limit. It is so low that calls without pacing get a 429 at once. */
 const PANEL_LIMIT = 60;
 
-/** Fixed, so that it can be deleted and recreated. */
+/** A fixed UUID, so that the server can be deleted and created again. */
 export const TARGET_UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
 const SERVERS: readonly ServerSpec[] = [
@@ -29,7 +30,7 @@ const SERVERS: readonly ServerSpec[] = [
   { name: TARGET, profile: 'steady', uuid: TARGET_UUID },
 ];
 
-/** The environment of a fault. */
+/** Options of a scene. */
 export interface SceneOptions {
   readonly speed?: number;
   /** Options of the panel. */
@@ -38,44 +39,50 @@ export interface SceneOptions {
   readonly settings?: readonly string[];
   /** The collection mode of the affected server. */
   readonly mode?: CollectionMode;
-  /** Other servers that are only polled. */
+  /** Further servers, which are only polled. */
   readonly polled?: readonly string[];
-  /** Puts the panel's API, the affected server's node and the neighbors' node each behind a simulated network. */
+  /**
+   * Puts a simulated network in front of the panel's API, of the affected server's node, and of the
+   * neighbors' node.
+   */
   readonly networks?: boolean;
-  /** Sends the panel's calls and sockets through a forward proxy, which resolves every name. */
+  /** Uses a forward proxy for the panel's calls and sockets. The proxy resolves every name. */
   readonly proxied?: boolean;
-  /** The scheme and host of the panel's configured address; its port is appended. */
+  /** The scheme and host of the panel's address in the configuration, without the port. */
   readonly address?: string;
-  /** Another panel with the same servers, as a destination for the networks; created before the exporter starts. */
+  /**
+   * Another panel with the same servers, to which the networks may lead. It starts before the
+   * exporter.
+   */
   readonly impostor?: SimulatorOptions;
-  /** The latency of each byte, if there are networks. */
+  /** The latency of each byte in the networks. */
   readonly latencyMs?: number;
-  /** The source of random numbers; by default every back-off is its shortest. */
+  /** The source of random numbers. By default, every back-off is as short as possible. */
   readonly random?: () => number;
 }
 
-/** What exists before the exporter starts. */
+/** Everything that starts before the exporter. */
 export interface Setting {
   readonly time: TestTime;
   readonly panel: Simulator;
   readonly networks: Networks;
-  /** The forward proxy behind `networks.proxy`. */
+  /** The forward proxy, reached through `networks.proxy`. */
   readonly proxy: NameProxy;
   readonly impostorPort: number;
 }
 
-/** The networks between the exporter and the rest. */
+/** The networks between the exporter and the other programs. */
 export interface Networks {
   readonly api: TcpProxy;
   readonly node: TcpProxy;
   readonly neighbors: TcpProxy;
-  /** The connection to the forward proxy. */
+  /** The network in front of the forward proxy. */
   readonly proxy: TcpProxy;
 }
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** Everything around the exporter. */
+/** The panels, networks and proxy. */
 export class Stage {
   readonly #time: TestTime;
   readonly #options: SceneOptions;
@@ -136,7 +143,7 @@ export class Stage {
     return this.#impostor === undefined ? 0 : portOf(this.#impostor.url);
   }
 
-  /** Ports that the exporter connects to. */
+  /** The ports that the exporter connects to. */
   get ports(): readonly number[] {
     const { api, node, neighbors, proxy } = this.networks;
     if (this.#options.proxied === true) return [portOf(this.elsewhere.url), proxy.port];
@@ -185,12 +192,12 @@ export class Stage {
     return `${address ?? `${scheme}://127.0.0.1`}:${own}`;
   }
 
-  /** Makes the panel announce the networks' ports instead of its own. */
+  /** Makes the panel announce the ports of the networks instead of its own. */
   #lead(): void {
     const { panel } = this;
     panel.set({ expectedOrigin: this.#url() });
     for (const { name, uuid } of panel.servers) {
-      // If the networks are merely slow, all servers of the node have its one address, as they have on a real panel.
+      // If the networks are only slow, all servers of a node share its address, as on a real panel.
       const isSlow = this.#options.latencyMs !== undefined;
       const { port } = name === TARGET || isSlow ? this.networks.node : this.networks.neighbors;
       const scheme = this.#options.panel?.tls === undefined ? 'ws' : 'wss';

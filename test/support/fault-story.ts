@@ -1,3 +1,4 @@
+// Stories of random faults, and the check that the exporter blames only real ones.
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Effect, Fault, ServerGroup } from '../../bench/fairness/scripted-panel.ts';
@@ -5,15 +6,15 @@ import { startWorld, type World } from '../../bench/fairness/simulation.ts';
 import { PATHS, type Path } from '../../src/panel/subjects.ts';
 import { type Look, type Seen, watchWorld } from './world-watch.ts';
 
-/** A healthy server's newest sample is never older, if the calls fit. */
+/** The maximum age of a healthy server's newest sample, if the rate limit suffices. */
 const STALENESS_S = 60;
 
-/** Everything is back this long after a fault's end. */
+/** The time after which everything works again, counted from the end of a fault. */
 const BACK_S = 75;
 
 const REQUEST_TIMEOUT_S = 25;
 
-/** A fleet of this size has its first data after a few seconds. */
+/** The time until the first data of a fleet of this size. */
 const START_S = 5;
 
 const NODES = ['n0', 'n1', 'n2'] as const;
@@ -28,23 +29,31 @@ const SERVERS = GROUPS.flatMap(({ count, ...server }) => Array.from({ length: co
 
 const SOCKETS = SERVERS.filter(({ mode }) => mode === 'auto').length;
 
-/** Calls a minute that polls of all of them need, with what is left to tokens. */
+/** The calls per minute for polls of all servers, and the share that is reserved for tokens. */
 const NEEDED = (SERVERS.length * 2) / 0.9;
 
-/** Calls of the minute in which all begin again: a token and two polls for each, beside the share of backups and schedules. */
+/**
+ * The calls of the minute in which all servers start again: a token and two polls per server, and
+ * the share of backups and schedules.
+ */
 const NEEDED_AT_ONCE = (SOCKETS + SERVERS.length * 2) / 0.75;
 
-/** Calls in flight at once, and how long each takes at most. */
+/** The number of simultaneous calls, and the maximum duration of each. */
 const [PLACES, CALL_S] = [8, 0.15];
 
-/** A server whose socket is tried again, because something changed, is polled only after that. */
+/** A server whose socket is tried again after a change is only polled after this time. */
 const WOKEN_S = 30;
 
 /**
- * What a rate limit carries: where the calls don't fit, data is older, everything is back a minute later, also after a reload, and
- * sockets stream as soon as polls leave room for their tokens. Where only those of the first minute don't fit, a poll waits for the
- * next minute, and there for the calls before it. Where tokens are wanted as well, polls have half of the calls: of 48, 24 are
- * polls, and the other six of 30 servers come a minute later, so that their data is two minutes old.
+ * The bounds that a rate limit allows.
+ *
+ * If there are more calls than the limit allows, data is older, everything works again a minute
+ * later, also after a reload, and sockets stream as soon as polls leave calls for their tokens. As
+ * long as tokens are needed, polls get half of the calls: of 48 calls, 24 are polls, so six of 30
+ * servers are polled a minute later, and their data is two minutes old.
+ *
+ * If only the calls of the first minute exceed the limit, a poll waits for the next minute, and
+ * then for the calls before it.
  */
 function boundsOf({ limit, reload }: Pick<Story, 'limit' | 'reload'>) {
   const perMinute = limit * 0.8;
@@ -58,7 +67,10 @@ function boundsOf({ limit, reload }: Pick<Story, 'limit' | 'reload'>) {
   return { oldestS, backS: BACK_S, streamsS: BACK_S };
 }
 
-/** Seconds until all have a token, if all are polled at first: polls take 90 % of what the tokens of sockets leave, or all they need. */
+/**
+ * Seconds until every socket has a token, if all servers are polled at first. Polls take 90 % of
+ * the calls that the tokens of open sockets leave, or fewer if they need fewer.
+ */
 function tokensS(perMinute: number): number {
   let streaming = 0;
   for (let second = 1; ; second += 1) {
@@ -68,10 +80,10 @@ function tokensS(perMinute: number): number {
   }
 }
 
-/** What happens to a fleet. */
+/** The faults and the reload that a fleet experiences. */
 export interface Story {
   readonly faults: readonly Fault[];
-  /** A reload with another key, or another way to the panel. */
+  /** A reload with another key, or with another connection to the panel. */
   readonly reload: { readonly minute: number; readonly of: 'key' | 'access' } | undefined;
   readonly limit: number;
   readonly seed: number;
@@ -81,30 +93,33 @@ type Hit = Path | 'socket';
 
 const isLimited = ({ effect }: Fault) => effect === 'throttled' || effect === 'limited';
 
-/** Does the fault concern these calls, or the sockets, of a node? Undefined: of all. */
+/**
+ * Whether the fault affects these calls, or the sockets, of a node. An undefined node stands for
+ * all.
+ */
 function concerns(fault: Fault, part: Hit, node: string | undefined, faults: readonly Fault[]): boolean {
   const limits = faults.filter((one) => isLimited(one) && one.on !== fault.on);
   // A limit of the account, or of two paths, concerns every call: after a pause of the account, one
-  // call tries whether it is over, and a 429 in response, of whatever path, continues the pause.
+  // call tests whether it is over, and a 429 on any path continues the pause.
   const isOfAccount = fault.effect === 'limited' || (fault.effect === 'throttled' && limits.length > 0);
   const isAll = fault.on === undefined || isOfAccount;
   return (isAll ? part !== 'socket' : fault.on === part) && (fault.node === undefined || fault.node === node);
 }
 
-/** Did one of these faults go on at some instant of these seconds, or hide another? */
+/** Whether one of these faults was active during these seconds. */
 const lasted = (faults: readonly Fault[], fromS: number, toS: number) =>
   faults.some(({ fromMinute, toMinute }) => fromMinute * 60 <= toS && fromS < toMinute * 60);
 
-/** Did one of these faults fail something at some instant of these seconds? */
+/** Whether one of these faults caused failures during these seconds. */
 const during = (faults: readonly Fault[], fromS: number, toS: number) =>
   faults.some((fault) => {
-    // A node that has another address works there.
+    // A node with a new address works there. Only the change causes failures.
     const turns = [fault.fromMinute * 60, fault.toMinute * 60];
     if (fault.effect === 'moved') return turns.some((at) => fromS <= at && at <= toS);
     return lasted([fault], fromS, toS);
   });
 
-/** Could a server be read in one way all the time, from this second to that one? */
+/** Whether polls, or the socket, of a server worked all the time between these seconds. */
 function isWell(
   { mode, node }: (typeof SERVERS)[number],
   faults: readonly Fault[],
@@ -120,7 +135,7 @@ function isWell(
   return { polls: works('resources'), streams: mode === 'auto' && works('websocket', 'socket') };
 }
 
-/** The first second in which the list can be read, from which the nodes of servers are known. */
+/** The first second in which the server list is readable. Then the servers' nodes become known. */
 function readableFrom(faults: readonly Fault[]): number {
   const hits = faults.filter((fault) => concerns(fault, 'listing', undefined, faults));
   let second = 0;
@@ -128,7 +143,7 @@ function readableFrom(faults: readonly Fault[]): number {
   return second;
 }
 
-/** The faults because of which this may be blamed, and the parts that its trials need. */
+/** The faults for which this scope may be blamed, and the parts that its trials need. */
 function reasonsOf(
   scope: string,
   faults: readonly Fault[],
@@ -139,8 +154,8 @@ function reasonsOf(
   if (kind === 'panel')
     return { reasons: failing.filter(({ node, on }) => node === undefined && on !== 'socket'), parts: PATHS };
   if (kind === 'path') {
-    // What a panel that works calls missing is a server. Servers of which the nodes aren't known may
-    // be of several.
+    // If the panel works, a 404 is about the server. Servers without a known node may belong to
+    // several nodes.
     const reasons = failing.filter(
       ({ on = name, node, effect }) =>
         on === name && (node === undefined || !areNodesKnown) && !(effect === 'missing' && on !== 'listing'),
@@ -155,7 +170,7 @@ function reasonsOf(
   return { reasons: kind === 'rate_limited' ? faults.filter(isLimited) : [], parts: [...PATHS] };
 }
 
-/** May this be blamed at this second? */
+/** Whether this scope may be blamed in this second. */
 function mayBeBlamed(scope: string, faults: readonly Fault[], second: number, backS: number): boolean {
   const unknownUntil = readableFrom(faults);
   const areNodesKnown = unknownUntil === 0 || second > unknownUntil + backS;
@@ -175,13 +190,14 @@ function mayBeBlamed(scope: string, faults: readonly Fault[], second: number, ba
 const CANARIES = ['listing', 'websocket', 'resources'] as const;
 
 /**
- * A panel that works again is tried within 25 s. If calls of two kinds are limited then, both may be
- * refused before one of the third kind may start: this pauses the account for 20 s, and then for up
- * to a minute, and a 429 doesn't prove that the panel works.
+ * The time after which a panel that works again is tested successfully. The first test starts
+ * within 25 s. If two kinds of calls are limited then, both may get a 429 before a call of the
+ * third kind starts. This pauses the account for 20 s, and then for up to a minute, because a 429
+ * doesn't prove that the panel works.
  */
 const PAUSED_TWICE_S = 25 + 20 + 60;
 
-/** The panel may be blamed only if calls of each kind failed at once. */
+/** Whether the panel may be blamed: only if calls of each kind failed at the same time. */
 function isPanelHit(faults: readonly Fault[], second: number, backS: number): boolean {
   const isHit = (path: Path, at: number) =>
     during(
@@ -202,7 +218,7 @@ function isPanelHit(faults: readonly Fault[], second: number, backS: number): bo
   );
 }
 
-/** Starts the world of a story. */
+/** Starts a fleet with the story's faults. */
 export function playing({ faults, reload, limit, seed }: Story): World {
   const setting = {
     limit,
@@ -220,14 +236,14 @@ export function playing({ faults, reload, limit, seed }: Story): World {
   return world;
 }
 
-/** Plays a story, and holds what is to be seen against what really happened. */
+/** Plays a story, and compares the visible problems with the real ones in every second. */
 export async function expectTruth(story: Story): Promise<Seen> {
   const { faults, limit } = story;
   const world = playing(story);
   const { backS, streamsS } = boundsOf(story);
   const overS = Math.max(...faults.map(({ toMinute }) => toMinute)) * 60;
   const end = overS + backS;
-  // A second more, because minutes are rounded.
+  // One second more, because minutes are rounded.
   const seen = await watchWorld(world, (Math.max(end + 60, overS + streamsS) + 1) / 60);
   await world.fleet.stop();
   let isKnown = false;
@@ -246,7 +262,7 @@ export async function expectTruth(story: Story): Promise<Seen> {
   expect(seen.mostCausesPerScope).toBeLessThanOrEqual(1);
   expect(seen.busiestMinute).toBeLessThanOrEqual(limit * 0.8);
   const { blamed, blocked } = seen.at(end);
-  // A renewed token whose address is another one moves the socket, which takes a moment.
+  // A renewed token with another address moves the socket, which takes a moment.
   const lately = [0, 1, 2].map((ago) => seen.at(overS + streamsS - ago).streaming);
   const streaming = Math.max(...lately);
   expect({ blamed, blocked, streaming }).toEqual({ blamed: [], blocked: [], streaming: SOCKETS });
@@ -258,11 +274,14 @@ function reloadOf({ fleet }: World, what: 'key' | 'access'): void {
   else fleet.accessChanged();
 }
 
-/** What has to be blamed at this second, because nothing else has failed for so long. */
+/**
+ * The scopes that have to be blamed in this second, because only their fault was active for long
+ * enough.
+ */
 function toldBy(story: Story, second: number): readonly string[] {
   const { faults, reload } = story;
   const { backS } = boundsOf(story);
-  // Another way to the panel begins again.
+  // After a reload with another connection, the exporter has to find the fault again.
   const reloadS = reload !== undefined && reload.minute * 60 < second ? reload.minute * 60 : 0;
   return faults.flatMap((fault) => {
     const { effect, on, node, fromMinute } = fault;
@@ -282,12 +301,14 @@ function toldBy(story: Story, second: number): readonly string[] {
   });
 }
 
-/** A canary that hangs delays the next one by 2 s, and calls that hang keep their places for 3 s. */
+/**
+ * A canary that hangs delays the next one by 2 s, and calls that hang occupy their places for 3 s.
+ */
 const HANGING_S = 5;
 
 /**
- * How much later a server is polled than without faults: calls for tokens that hang take places,
- * and a server whose socket is tried in vain is woken first, and waits for those before it.
+ * The delay of a server's polls through faults. Token requests that hang occupy places, and a
+ * server whose socket fails again is only polled after the trial, and after the servers before it.
  */
 function polledAfterS({ mode }: (typeof SERVERS)[number], faults: readonly Fault[]): number {
   const hangs = faults.some(({ effect, on }) => effect === 'hang' && on === 'websocket');
@@ -295,7 +316,7 @@ function polledAfterS({ mode }: (typeof SERVERS)[number], faults: readonly Fault
   return WOKEN_S + (hangs ? Math.ceil(SOCKETS / PLACES) * REQUEST_TIMEOUT_S : 0);
 }
 
-/** What of a look isn't due to the faults. */
+/** Everything visible that the faults don't explain. */
 function strange(look: Look, second: number, story: Story) {
   const { faults } = story;
   const { oldestS, backS } = boundsOf(story);
@@ -304,7 +325,7 @@ function strange(look: Look, second: number, story: Story) {
     const { streams } = isWell(server, faults, since, second);
     const polledSince = since - polledAfterS(server, faults);
     const { polls } = isWell(server, faults, Math.max(0, polledSince), second);
-    // At the start, calls of a path that fails take the places of others.
+    // At the start, calls of a failing path occupy places that others need.
     const isExpected = polledSince < 0 ? streams || !during(faults, 0, second) : polls || streams;
     return isExpected && (look.ages[index] ?? 0) > oldestS ? [`${index} of ${server.node}`] : [];
   });
@@ -340,14 +361,14 @@ const drawn = (
       node,
     }));
 
-/** Every kind of fault that is over by itself within 75 s after its end. */
+/** All kinds of faults. Each is over within 75 s after its end, without an action of a person. */
 const anyFault: fc.Arbitrary<Fault> = fc.oneof(
-  // The panel, its key, and a proxy of which a half fails.
+  // Faults of the panel, of its key, and of a proxy of which one half fails.
   drawn(['cut', 'hang', 'down', 'page', 'error', 'missing', 'revoked', 'flaky'], [undefined]),
-  // A path.
+  // Faults of a path.
   drawn(['cut', 'hang', 'down', 'page', 'error', 'missing', 'flaky', 'throttled', 'limited'], PATHS),
   drawn(['console limit'], ['websocket']),
-  // A node as the panel sees it, and its daemon.
+  // Faults of a node, as the panel sees it, and of its daemon.
   drawn(['error', 'hang', 'unreachable', 'missing'], ['resources'], NODES),
   drawn(['error', 'missing'], ['websocket'], NODES),
   drawn(

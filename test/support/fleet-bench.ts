@@ -1,3 +1,4 @@
+// A fleet with a fake panel and fake sockets, for unit tests.
 import { EventEmitter } from 'node:events';
 import { SocketLimit } from '../../src/app/socket-limit.ts';
 import type { Problem } from '../../src/domain/problems.ts';
@@ -24,7 +25,7 @@ import { ManualClock } from './manual-clock.ts';
 import { sampleOf } from './samples.ts';
 import { target } from './targets.ts';
 
-/** The default settings of a panel's fleet. */
+/** The default settings of the panel's fleet. */
 export const SETTINGS: FleetSettings = {
   name: 'main',
   servers: [],
@@ -42,10 +43,10 @@ export const RESOURCES: Resources = {
   badFields: 0,
 };
 
-/** The problems of a panel and of its nodes' sockets, as a test sets them. */
+/** The problems of a panel and of its nodes' sockets, which a test sets. */
 class FakeProblems implements Pick<PanelProblems, keyof PanelProblems> {
   ofPanel: Problem | undefined;
-  /** By node. */
+  /** Problems of sockets, by node. */
   readonly sockets = new Map<string, Problem>();
 
   get all(): readonly ProblemReading[] {
@@ -70,7 +71,9 @@ class FakeProblems implements Pick<PanelProblems, keyof PanelProblems> {
   }
 }
 
-/** A panel that responds at once, and records the requests; the test decides about its circuits. */
+/**
+ * A panel that responds at once and records the requests. The test decides which outages it has.
+ */
 export class FakeGateway implements PanelGateway {
   health: PanelGateway['health'] = 'unknown';
   readonly problems = new FakeProblems();
@@ -83,17 +86,17 @@ export class FakeGateway implements PanelGateway {
   closed = false;
   readonly calls: string[] = [];
   readonly asks: Ask[] = [];
-  /** How attempts to stream ended: with success, without showing anything, or with a cause. */
+  /** The outcomes of attempts to stream: success, no evidence, or a cause. */
   readonly attempts: string[] = [];
-  /** The servers that may try the sockets of their nodes. */
+  /** Servers that may try the sockets of their nodes. */
   readonly trying = new Map<string, Pick<SocketTrial, 'isFresh'>>();
   answerCredentials: (server: string, signal: AbortSignal) => Promise<Credentials> = (server) =>
     Promise.resolve({ token: `token of ${server}`, socketUrl: `wss://node/${server}`, lifetimeMs: 600_000 });
   answerResources: (server: string, signal: AbortSignal) => Promise<Resources> = () =>
     Promise.resolve(RESOURCES);
-  /** Servers whose own limit delays their tokens. */
+  /** Servers whose individual limit delays their tokens. */
   readonly delayed = new Set<string>();
-  /** Addresses that the panel no longer gives. */
+  /** Addresses that the panel no longer returns. */
   readonly outdated = new Set<string>();
   readonly events = new EventEmitter<{ changed: [PanelChange] }>();
   neededPerMinute = 0;
@@ -191,14 +194,14 @@ export class FakeGateway implements PanelGateway {
     return Promise.resolve();
   }
 
-  /** Sets the panel's health, and blames it if it has a problem. */
+  /** Sets the panel's health. With a problem, the panel is blamed. */
   becomes(health: PanelGateway['health'], problem?: Problem): void {
     this.health = health;
     this.problems.ofPanel = problem;
     this.#judged('panel');
   }
 
-  /** Blames the node's sockets, or no longer. */
+  /** Blames the node's sockets for a problem, or ends their outage. */
   socketsFail(node: string, problem?: Problem): void {
     if (problem === undefined) this.problems.sockets.delete(node);
     else this.problems.sockets.set(node, problem);
@@ -224,10 +227,13 @@ export class FakeGateway implements PanelGateway {
   }
 }
 
-/** A frame that a node sends. */
+/** A frame with stats, as a node sends it. */
 export const STATS = String.raw`{"event":"stats","args":["{\"state\":\"running\",\"memory_bytes\":5}"]}`;
 
-/** A socket that opens at once, or is refused with a status; accepts every token and sends stats only on request. */
+/**
+ * A socket that opens at once or is rejected with a status. It accepts every token, and sends stats
+ * only on request.
+ */
 export class FakeSocket {
   ended: 'closed' | 'dropped' | undefined;
   readonly url: string;
@@ -252,12 +258,12 @@ export class FakeSocket {
     queueMicrotask(() => this.receive(answer));
   }
 
-  /** Returns whether what follows may wait, as far as the listener is concerned. */
+  /** Delivers a frame. Returns whether the listener allows the next frame to wait. */
   receive(frame: string): boolean {
     return this.ended === undefined && this.#listener.message(Buffer.from(frame), false);
   }
 
-  /** Closes the far end without a message. */
+  /** Closes the socket from the node's side, without a close frame. */
   drops(): void {
     if (this.ended !== undefined) return;
     this.ended = 'dropped';
@@ -270,20 +276,21 @@ export class FakeSocket {
   }
 }
 
-/** Access to sockets that are opened like this, at any address. */
+/** Access to sockets that this function opens, whatever their address. */
 export function socketsOpenedBy(open: (url: string, listener: SocketListener) => unknown): SocketAccess {
   return {
     codec: PTERODACTYL.socket,
     inTurn: atOnce,
     handshakes: new HandshakeRoom(() => undefined, atOnce),
-    // The class has private fields, so no other object is assignable to it; sessions use only these three methods.
+    // No other object is assignable to the class, because it has private fields. Sessions use only
+    // these three methods.
     openSocket: (url, listener) => open(url, listener) as ConsoleSocket,
     addressProblem: () => undefined,
     isProxied: () => false,
   };
 }
 
-/** A fleet with a fake panel and fake sockets, on a clock that stands still. */
+/** A fleet with a fake panel, fake sockets and a manual clock. */
 export class FleetBench {
   readonly clock = new ManualClock();
   readonly gateway = new FakeGateway();
@@ -295,7 +302,7 @@ export class FleetBench {
     return socket;
   });
   random = () => 0.5;
-  /** Replacing it limits the sockets of fleets that are created later. */
+  /** The limit of sockets. A test may replace it before it creates a fleet. */
   socketLimit = new SocketLimit();
 
   /** Creates a fleet without starting it. */
@@ -321,13 +328,13 @@ export class FleetBench {
     );
   }
 
-  /** The servers with open sockets, by the last letter of their ids. */
+  /** Servers with an open socket, by the last letter of their ids. */
   streamed(): readonly (string | undefined)[] {
     return this.sockets.filter(({ ended }) => ended === undefined).map(({ url }) => url.at(-1));
   }
 }
 
-/** Servers a, b, c, … */
+/** Servers with the ids a, b, c, … */
 export const servers = (count: number, changes: Partial<ServerTarget> = {}) =>
   Array.from({ length: count }, (_, index) => named(String.fromCodePoint(97 + index), changes));
 export const named = (id: string, changes: Partial<ServerTarget> = {}) =>

@@ -1,3 +1,4 @@
+// A real forward proxy for tests.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect } from 'node:net';
@@ -11,31 +12,31 @@ import { startNameProxy } from './name-proxy.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { launch, type RunningProcess } from './process.ts';
 
-/** How to set up a proxy. */
+/** Options of a proxy. */
 export interface ForwardProxyOptions {
-  /** The required credentials; none if absent. */
+  /** The required credentials; none by default. */
   readonly user?: { readonly name: string; readonly password: string };
-  /** The only port that it opens tunnels to. */
+  /** The only port to which it opens tunnels. */
   readonly onlyPort?: number;
-  /** Makes it use TLS. */
+  /** Its certificate, if clients connect with TLS. */
   readonly certificate?: Certificate;
 }
 
-/** A real proxy, tinyproxy; names under `.test` resolve to the loopback interface. */
+/** A running tinyproxy. It resolves names under `.test` to the loopback interface. */
 export interface ForwardProxy {
-  /** Its address without user name and password. */
+  /** The address, without user name and password. */
   readonly url: string;
-  /** `host:port`. */
+  /** The address as `host:port`. */
   readonly host: string;
-  /** The first lines of the requests that it received, from its log. */
+  /** The first lines of all requests so far, from the log. */
   requests(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** Another program may take a port between finding it and using it. */
+/** The number of attempts, because another program may take a free port before the proxy does. */
 const ATTEMPTS = 5;
 
-/** Starts a proxy on the loopback interface, with its own log and configuration. */
+/** Starts a proxy on the loopback interface, in a new folder. */
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const folder = await mkdtemp(join(tmpdir(), 'forward-proxy-'));
   const names = await startNameProxy();
@@ -88,7 +89,9 @@ async function launchTinyproxy(
   }
 }
 
-/** Resolves with true once the port accepts connections, or with false once the process has ended. */
+/**
+ * Resolves with true when the port accepts connections, or with false when the process has ended.
+ */
 async function listens(child: RunningProcess, port: number): Promise<boolean> {
   let isGone = false;
   void child.ended.then(() => (isGone = true));

@@ -1,3 +1,4 @@
+// Fuzz tests with random inputs and with saved ones.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
@@ -5,13 +6,13 @@ import { LONGEST_TEST_MS } from './eventually.ts';
 
 const FIXTURES = new URL('../fixtures/fuzz/', import.meta.url);
 
-/** Overrides of the number of runs, and fast-check's seed and path to reproduce a failure. */
+/** The number of runs, and fast-check's seed and path, which reproduce a failure. */
 const { FUZZ_RUNS, FUZZ_SEED, FUZZ_PATH } = process.env;
 
-/** Generous for one run on a slow machine. */
+/** The time limit per run, in milliseconds. Generous, because machines may be slow. */
 const MS_PER_RUN = 400;
 
-/** The number of random inputs, from `FUZZ_RUNS` or else `runs`, and the time limit for them. */
+/** The number of random inputs, which is `FUZZ_RUNS` if set, and the time limit for all of them. */
 export function fuzzRuns(runs: number): { readonly numRuns: number; readonly timeout: number } {
   const numRuns = FUZZ_RUNS === undefined ? runs : Number(FUZZ_RUNS);
   return { numRuns, timeout: Math.max(LONGEST_TEST_MS, numRuns * MS_PER_RUN) };
@@ -19,21 +20,21 @@ export function fuzzRuns(runs: number): { readonly numRuns: number; readonly tim
 
 /** A property that must hold for every input. */
 export interface FuzzedProperty<Input> {
-  /** The folder of its saved inputs under `test/fixtures/fuzz`. */
+  /** The folder with saved inputs under `test/fixtures/fuzz`. */
   readonly folder: string;
-  /** The property, used as the name of the tests. */
+  /** The property in words, which is the name of the tests. */
   readonly holds: string;
-  /** The number of random inputs unless `FUZZ_RUNS` is set. */
+  /** The number of random inputs, unless `FUZZ_RUNS` is set. */
   readonly runs: number;
-  /** Generates values that can be stored as JSON. */
+  /** Generates inputs that JSON can represent. */
   readonly input: fc.Arbitrary<Input>;
   /** Throws if the property doesn't hold. */
   readonly expectHeld: (input: Input) => void | Promise<void>;
 }
 
 /**
- * Tests a property with random inputs, and with those saved in its folder. A failing input is saved to the folder, so that it
- * is tested from then on; the error contains the file and the seed.
+ * Tests a property with random inputs and with the saved ones. A failing input is saved, so that
+ * later runs include it. The error names the file and the seed.
  */
 export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: FuzzedProperty<Input>): void {
   const { numRuns, timeout } = fuzzRuns(runs);
@@ -43,7 +44,7 @@ export function describeFuzz<Input>({ folder, holds, runs, input, expectHeld }: 
       const property = fc.asyncProperty(input, async (value) => expectHeld(value));
       const details = await fc.check(property, {
         numRuns,
-        // Reports what was found so far, before the test's own timeout discards it.
+        // Reports the findings before the test's own timeout discards them.
         interruptAfterTimeLimit: timeout * 0.8,
         markInterruptAsFailure: true,
         ...(FUZZ_SEED === undefined ? {} : { seed: Number(FUZZ_SEED) }),

@@ -1,11 +1,12 @@
+// Fake game servers, and the encodings of their responses.
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** The host that all simulated games listen on. */
+/** The address on which all fake games listen. */
 export const LOOPBACK = '127.0.0.1';
 
-/** What was received, and a function to reply. */
+/** A received datagram, and a function to reply. */
 export interface Incoming {
   readonly datagram: Buffer;
   readonly from: RemoteInfo;
@@ -13,7 +14,7 @@ export interface Incoming {
   readonly reply: (...datagrams: readonly Buffer[]) => void;
 }
 
-/** A game server for tests, with its own port. */
+/** A fake game server with its own port. */
 export class Answerer implements AsyncDisposable {
   readonly port: number;
   readonly #close: () => Promise<void>;
@@ -23,7 +24,7 @@ export class Answerer implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** Responds to datagrams, on a free port unless one is given. */
+  /** Responds to datagrams. Without `port`, on a free port. */
   static async udp(answer: (incoming: Incoming) => void, host = LOOPBACK, port = 0): Promise<Answerer> {
     const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
     socket.on('message', (datagram, from) =>
@@ -36,7 +37,7 @@ export class Answerer implements AsyncDisposable {
         },
       }),
     );
-    // The client may be gone.
+    // Ignores errors, because the client may be gone.
     socket.on('error', () => {});
     socket.bind(port, host);
     await once(socket, 'listening');
@@ -70,10 +71,10 @@ export class Answerer implements AsyncDisposable {
   }
 }
 
-/** A text followed by a zero byte. */
+/** A text with a zero byte at its end. */
 export const text = (value: string) => Buffer.from(`${value}\0`, 'latin1');
 
-/** A text preceded by its length. */
+/** A text with its length before it. */
 export const pascal = (value: string, adjustment = 0) =>
   Buffer.concat([Buffer.from([value.length + adjustment]), Buffer.from(value, 'latin1')]);
 
@@ -99,7 +100,7 @@ export function uint32BE(value: number): Buffer {
   return uint32(value).swap32();
 }
 
-/** A variable-length number as in Minecraft. */
+/** An integer of variable length, as in Minecraft's protocol. */
 export function varint(value: number): Buffer {
   const bytes: number[] = [];
   let rest = value;
@@ -127,7 +128,10 @@ export function valveInfo(players: number, maxPlayers: number): Buffer {
   ]);
 }
 
-/** Responds to a request with these bytes, of which the last two follow once the others are sent and the client had its turn to read them. */
+/**
+ * Responds to a request with these bytes. The last two follow after the client had time to read the
+ * others.
+ */
 export function answerLate(connection: Socket, bytes: Buffer): void {
   connection.setNoDelay().once('data', () => {
     connection.write(bytes.subarray(0, -2), () =>
@@ -136,7 +140,10 @@ export function answerLate(connection: Socket, bytes: Buffer): void {
   });
 }
 
-/** Java Edition's status (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping). */
+/**
+ * The status of Minecraft's Java Edition
+ * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
+ */
 export function minecraftStatus(status: unknown): Buffer {
   const json = Buffer.from(typeof status === 'string' ? status : JSON.stringify(status));
   const packet = Buffer.concat([varint(0), varint(json.length), json]);
@@ -144,12 +151,12 @@ export function minecraftStatus(status: unknown): Buffer {
 }
 
 /**
- * A response of GameSpy's first protocol that keeps the library's decoder busy: it takes the fields from the beginning of a list one
- * after another, which moves all others each time.
+ * A response in GameSpy's first protocol that keeps the library's decoder busy. The decoder removes
+ * each field from the beginning of a list, which moves all others.
  */
 export const MANY_FIELDS = Buffer.from(`${'\\'.repeat(59_999)}final\\\\queryid\\1.1`);
 
-/** Bedrock Edition's response to a ping (https://minecraft.wiki/w/RakNet). */
+/** The response of Minecraft's Bedrock Edition to a ping (https://minecraft.wiki/w/RakNet). */
 export function bedrockPong(
   ping: Buffer,
   players: number | string,

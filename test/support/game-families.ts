@@ -1,3 +1,4 @@
+// Fake game servers of each protocol family.
 import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -14,7 +15,10 @@ import {
   valveInfo,
 } from './game-answers.ts';
 
-/** A type, and a server of it with `PLAYERS` of `SEATS`, implemented from the public description of its protocol. */
+/**
+ * A query type, and a fake server of it with `PLAYERS` of `SEATS`. It implements the public
+ * description of the protocol.
+ */
 export type Family = { readonly type: string; readonly seats?: undefined } & (
   | { readonly udp: (incoming: Incoming) => void }
   | { readonly tcp: (connection: Socket) => void }
@@ -32,13 +36,13 @@ export const always =
   ({ reply }: Incoming): void =>
     reply(Buffer.concat(parts));
 
-/** Responds to the first bytes of a connection with these. */
+/** Responds to the first bytes of a connection with these bytes. */
 const onceAsked =
   (...parts: readonly Buffer[]) =>
   (connection: Socket): void =>
     void connection.once('data', () => connection.write(Buffer.concat(parts)));
 
-/** Alternating keys and values. */
+/** Keys and values in turn. */
 const keys = (values: Readonly<Record<string, string | number>>, separator: string) =>
   Object.entries(values)
     .map(([key, value]) => `${separator}${key}${separator}${value}`)
@@ -51,7 +55,7 @@ const quakeStatus = (
 ) =>
   always(FOUR, Buffer.from(`${header}\n${keys(info, '\\')}\n${players.map((line) => `${line}\n`).join('')}`));
 
-/** Serves HTTP on a connection that is already open. */
+/** Serves HTTP on an open connection. */
 function http(answer: RequestListener): (connection: Socket) => void {
   const server = createServer(answer);
   return (connection) => void server.emit('connection', connection);
@@ -59,7 +63,7 @@ function http(answer: RequestListener): (connection: Socket) => void {
 
 const json = (body: unknown) => http((_, response) => response.end(JSON.stringify(body)));
 
-/** Responds line by line. */
+/** Responds to each line. */
 const lines =
   (greeting: string, answer: (line: string) => string | undefined) =>
   (connection: Socket): void => {
@@ -107,7 +111,7 @@ const STARMADE = Buffer.concat([
 export const FAMILIES: readonly Family[] = [
   { type: 'teamfortress2', udp: always(valveInfo(PLAYERS, SEATS)) },
   {
-    // Since 2020, the first request leads to a challenge.
+    // Since 2020, the response to the first request is a challenge.
     type: 'rust',
     udp: ({ datagram, reply }) =>
       reply(
@@ -269,7 +273,7 @@ export const FAMILIES: readonly Family[] = [
   {
     type: 'armagetronadvanced',
     udp: (incoming) => {
-      // Numbers have their low half first, and texts have their bytes swapped in pairs.
+      // Numbers have their low half first, and the bytes of texts are swapped in pairs.
       const number = (value: number) => Buffer.concat([uint16BE(value & 0xffff), uint16BE(value >> 16)]);
       const string = (value: string) => {
         const padded = Buffer.from(`${value}\0${value.length % 2 === 0 ? '\0' : ''}`);
@@ -376,7 +380,7 @@ export const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Servers that report no limit, or whose limit is hidden. */
+/** Servers that report no limit, or that hide it. */
 export const FAMILIES_WITHOUT_LIMIT: readonly Family[] = [
   {
     type: 'soldat',
@@ -390,7 +394,7 @@ export const FAMILIES_WITHOUT_LIMIT: readonly Family[] = [
   { type: 'eco', tcp: json({ Info: { OnlinePlayers: PLAYERS, TotalPlayers: 999 } }) },
 ];
 
-/** Teeworlds, in both protocols that its servers use. */
+/** Teeworlds servers, one for each of its two protocols. */
 export const TEEWORLDS: Readonly<Record<string, (incoming: Incoming) => void>> = {
   '0.6': ({ datagram, reply }) => {
     if (datagram[0] !== 0xff || datagram.length !== 15) return;
@@ -417,7 +421,7 @@ export const TEEWORLDS: Readonly<Record<string, (incoming: Incoming) => void>> =
   },
 };
 
-/** TeamSpeak uses a separate port on the same host for queries, so these tests need that port to be free. */
+/** TeamSpeak servers use a fixed port of the host for queries, so these tests need that port. */
 export const TEAMSPEAK: Readonly<
   Record<string, { readonly port: number; readonly tcp: (connection: Socket) => void }>
 > = {

@@ -1,3 +1,4 @@
+// Real game servers for tests of queries.
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,19 +8,19 @@ import { hasProgram } from './has-program.ts';
 import { launch } from './process.ts';
 import { PROGRAMS } from './programs.ts';
 
-/** A third-party game server of Debian. */
+/** A game server that Debian contains. */
 interface Program {
   /** The query type. */
   readonly type: string;
   readonly isInstalled: boolean;
   readonly command: string;
-  /** Its configuration files and arguments. */
+  /** The configuration files and arguments. */
   readonly configure: (
     port: number,
     seats: number,
     folder: string,
   ) => { readonly files?: Readonly<Record<string, string>>; readonly args: readonly string[] };
-  /** Matches its output once it is ready. */
+  /** Matches the output of a server that is ready. */
   readonly ready: RegExp;
 }
 
@@ -29,7 +30,7 @@ export async function startGameServer(
   seats: number,
 ): Promise<{ readonly port: number; stop(): Promise<void> }> {
   const [port, folder] = [await freePort(), await mkdtemp(join(tmpdir(), 'game-'))];
-  // Mumble's server drops root privileges, and then needs access to its folder.
+  // Mumble's server drops root privileges, and still needs its folder.
   await chmod(folder, 0o777);
   const { files = {}, args } = configure(port, seats, folder);
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
@@ -56,7 +57,7 @@ export const GAME_SERVERS: readonly Program[] = [
     ready: /rcon password/,
   },
   {
-    // Without version 0.7, which its forks lack.
+    // Without Teeworlds 0.7, which its forks don't support.
     type: 'teeworlds',
     isInstalled: hasProgram('ddnet'),
     command: PROGRAMS.ddnet.file,

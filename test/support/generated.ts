@@ -1,12 +1,16 @@
+// Compares generated texts with the committed files, or writes them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** If set to 1, generated files are written instead of compared. */
+/** If the variable is 1, files are written instead of compared. */
 const UPDATE = process.env['UPDATE_GENERATED'] === '1';
 
-/** Compares the part of a Markdown file between `<!-- begin NAME -->` and `<!-- end NAME -->` with the generated text. */
+/**
+ * Compares the generated text with the part of a Markdown file between `<!-- begin NAME -->` and
+ * `<!-- end NAME -->`.
+ */
 export function expectSection(file: string, name: string, generated: string): void {
   const url = new URL(file, ROOT);
   const text = readFileSync(url, 'utf8');
@@ -22,7 +26,7 @@ export function expectSection(file: string, name: string, generated: string): vo
   else expect(found[2], `${file} is outdated: UPDATE_GENERATED=1 npm run test:unit updates it`).toBe(section);
 }
 
-/** Compares a whole file with the generated text. */
+/** Compares the generated text with a whole file. */
 export function expectFile(file: string, generated: string): void {
   const url = new URL(file, ROOT);
   if (UPDATE) writeFileSync(url, generated);

@@ -1,3 +1,4 @@
+// Grafana's dashboards: their files, and the rules by which Grafana displays them.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const FOLDER = new URL('../../deploy/grafana/', import.meta.url);
@@ -34,7 +35,7 @@ export interface GrafanaPanel {
   readonly panels?: readonly GrafanaPanel[];
 }
 
-/** How a table renames and orders its fields. */
+/** The names and the order of a table's fields. */
 interface Arrangement {
   readonly excludeByName?: Readonly<Record<string, boolean>>;
   readonly renameByName?: Readonly<Record<string, string>>;
@@ -57,7 +58,7 @@ type Mapping =
       readonly options: { readonly match: string; readonly result: MappingResult };
     };
 
-/** What determines the text and color of a value. */
+/** The rules for the text and color of a value. */
 interface FieldLook {
   readonly mappings?: readonly Mapping[];
   readonly thresholds?: {
@@ -90,7 +91,7 @@ export interface GrafanaDashboard {
   readonly annotations: { readonly list: readonly { readonly name: string; readonly target: Target }[] };
 }
 
-/** The names of the dashboards' files. */
+/** The file names of all dashboards. */
 export function dashboardFiles(): readonly string[] {
   return readdirSync(new URL('dashboards/', FOLDER)).toSorted();
 }
@@ -99,22 +100,22 @@ export function dashboardText(file: string): string {
   return readFileSync(new URL(`dashboards/${file}`, FOLDER), 'utf8');
 }
 
-/** Every panel that isn't a row, including those in collapsed rows. */
+/** All panels except rows, including those in collapsed rows. */
 export function panelsOf({ panels }: Pick<GrafanaDashboard, 'panels'>): readonly GrafanaPanel[] {
   return panels.flatMap((panel) => (panel.type === 'row' ? (panel.panels ?? []) : [panel]));
 }
 
-/** How a value is displayed. */
+/** The text and color of a value. */
 export interface Appearance {
-  /** From a mapping, or else the number. */
+  /** From a mapping if there is one, otherwise the number. */
   readonly text: string;
   readonly color: string;
 }
 
 /**
- * How Grafana displays a value of a field (`getDisplayProcessor` of @grafana/data): a mapping takes precedence, then a fixed
- * color, then the highest threshold that isn't above the value. A value that isn't a number has the color of the lowest
- * threshold.
+ * The appearance of a field's value in Grafana (`getDisplayProcessor` of @grafana/data). A mapping
+ * has priority, then a fixed color, then the highest threshold that isn't above the value. A value
+ * that isn't a number has the color of the lowest threshold.
  */
 export function appearanceOf(panel: GrafanaPanel, field: string, value: number | string | null): Appearance {
   const look = lookOf(panel, field);
@@ -130,7 +131,7 @@ export function appearanceOf(panel: GrafanaPanel, field: string, value: number |
   };
 }
 
-/** A panel's field defaults, merged with the overrides for one field. */
+/** A panel's defaults for fields, with the overrides for this field. */
 export function lookOf(panel: GrafanaPanel, field: string): FieldLook {
   const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
   const properties = overrides
@@ -158,15 +159,15 @@ export function dashboardIn(file: string): GrafanaDashboard {
   return JSON.parse(dashboardText(file)) as GrafanaDashboard;
 }
 
-/** One query of a dashboard. */
+/** A query of a dashboard. */
 export interface DashboardQuery {
-  /** Its location: dashboard, panel or annotation, letter. */
+  /** The place of the query: dashboard, panel or annotation, letter. */
   readonly place: string;
   readonly expr: string;
   readonly instant: boolean;
 }
 
-/** Every query of every panel and annotation. */
+/** All queries of all panels and annotations. */
 export function queriesOf({ title, panels, annotations }: GrafanaDashboard): readonly DashboardQuery[] {
   const query = (where: string, { refId, expr, instant }: Target): DashboardQuery => ({
     place: `${title} / ${where} / ${refId}`,
@@ -181,7 +182,10 @@ export function queriesOf({ title, panels, annotations }: GrafanaDashboard): rea
   ];
 }
 
-/** Grafana's name for a field of a query's response: the column name in a table, the query's legend in other panels. */
+/**
+ * Grafana's name for a field of a query's result: the column in a table, or the legend in other
+ * panels.
+ */
 export function fieldName(
   { type, targets = [], transformations = [] }: GrafanaPanel,
   { refId, legendFormat = '' }: Target,
@@ -195,14 +199,14 @@ export function fieldName(
   return renameByName[targets.length === 1 ? 'Value' : `Value #${refId}`] ?? '';
 }
 
-/** Grafana's number for a variable that isn't shown. */
+/** Grafana's code for a variable that isn't shown. */
 export const HIDDEN = 2;
 
 export function variableQuery({ query }: Pick<Variable, 'query'>): string {
   return typeof query === 'string' ? query : query.query;
 }
 
-/** A variable's query: the values of a label of some series. */
+/** A variable's query: a label, and the series whose values it lists. */
 export function labelValues(variable: Variable): { readonly series: string; readonly label: string } {
   const text = variableQuery(variable);
   const [, series, label] = /^label_values\((.+), (\w+)\)$/.exec(text) ?? [];
@@ -211,10 +215,10 @@ export function labelValues(variable: Variable): { readonly series: string; read
   return { series, label };
 }
 
-/** The selection in a variable: some values, or All with the value that represents it. */
+/** The selection in a variable: some values, or `All` with the expression for it. */
 export type Chosen = readonly string[] | { readonly all: string };
 
-/** The time range of a dashboard, in seconds. */
+/** The time range and resolution of a dashboard, in seconds. */
 export interface Timing {
   readonly range: number;
   readonly step: number;
@@ -222,9 +226,9 @@ export interface Timing {
 }
 
 /**
- * A query as Grafana sends it to Prometheus: the values of a variable with multiple selections are escaped for a regular
- * expression within a string, and joined as alternatives; `$__rate_interval` is four scrapes or one scrape more than a step,
- * whichever is longer. Throws if a variable isn't replaced.
+ * A query as Grafana sends it to Prometheus. Several selected values are escaped for a regular
+ * expression within a string, and joined as alternatives. `$__rate_interval` is the longer one of
+ * four scrape intervals, and one step plus one scrape interval. Throws if a variable remains.
  */
 export function interpolate(expr: string, chosen: Readonly<Record<string, Chosen>>, timing: Timing): string {
   const { range, step, scrapeInterval } = timing;

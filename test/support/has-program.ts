@@ -1,15 +1,18 @@
-// Whether a program outside the project is there, as `install-programs.ts` found it.
+// Whether other programs are installed, as `install-programs.ts` has found out.
 import { inject } from 'vitest';
 import type { ProgramName } from './programs.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whether each program that the selected tests name is installed. */
+    /** The programs that the selected tests name, and whether each is installed. */
     readonly programs: Readonly<Partial<Record<ProgramName, boolean>>>;
   }
 }
 
-/** Whether a program is installed. Call it with a literal: `install-programs.ts` looks for those in the selected tests. */
+/**
+ * Whether a program is installed. The argument must be a literal, because `install-programs.ts`
+ * searches the selected tests for it.
+ */
 export function hasProgram(name: ProgramName): boolean {
   const isInstalled = inject('programs')[name];
   if (isInstalled === undefined)

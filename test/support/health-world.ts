@@ -1,4 +1,4 @@
-/** A panel's health with servers whose calls and sockets end as a test says. */
+// A panel's health, with outcomes of calls and sockets that a test sets.
 import { type Signs, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
 import { Health, type HealthChange, type PanelUse } from '../../src/panel/health/health.ts';
@@ -15,7 +15,7 @@ import { ManualClock } from './manual-clock.ts';
 
 export const SERVERS = ['a', 'b', 'c', 'd'];
 
-/** A call that the health asked for. */
+/** A call that the health has requested. */
 interface Asked extends TrialCall {
   readonly server: string;
   readonly signal: AbortSignal;
@@ -26,13 +26,16 @@ export interface HealthSetup {
   readonly servers?: readonly string[];
   readonly nodeFor?: (server: string) => string | undefined;
   readonly listing?: PanelUse['listing'];
-  /** Whether a call can be made at all. */
+  /** Whether calls can start at all. */
   readonly enqueues?: boolean;
-  /** Time passes with each look at the clock, as for a busy program. */
+  /** Whether time passes with each reading of the clock, as in a busy program. */
   readonly isMoving?: boolean;
 }
 
-/** The health of a panel of whose servers none has done anything yet: by default four on one node, without a server list. */
+/**
+ * The health of a panel without any outcome so far. By default, it has four servers on one node,
+ * and no server list.
+ */
 export function healthOf({
   servers = SERVERS,
   nodeFor = () => 'n1',

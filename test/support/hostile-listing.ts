@@ -1,9 +1,13 @@
+// A hostile panel that attacks with its server list.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A panel that refuses every call except for its server list, which it sends as fast as it can; returns its address. */
+/**
+ * Starts a panel that rejects every call except for its server list, which it sends as fast as it
+ * can. Returns its address.
+ */
 export async function startListingPanel(pages: (page: number) => string): Promise<string> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://panel');
@@ -22,7 +26,7 @@ export async function startListingPanel(pages: (page: number) => string): Promis
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The panel's entry in a configuration. */
+/** The panel's entry in the configuration. */
 export const hostilePanel = (url: string, maxServers: number) =>
   [
     '  - name: hostile',

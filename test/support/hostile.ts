@@ -1,6 +1,10 @@
+// Random inputs that contain known attacks.
 import fc from 'fast-check';
 
-/** Words that have broken programs: object property names, escapes, quotes, separators, invalid numbers. */
+/**
+ * Words that have broken programs: names of object properties, escapes, quotes, separators, invalid
+ * numbers.
+ */
 const WORDS = [
   '__proto__',
   'constructor',
@@ -21,7 +25,7 @@ const WORDS = [
   '${HOME}',
 ];
 
-/** Any text, including parts that are known to cause harm. */
+/** Any text, often with parts that are known to cause harm. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(...WORDS),
@@ -33,7 +37,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
     .map((units) => String.fromCharCode(...units)),
 );
 
-/** The text of a JSON value of any kind, including numbers that are valid JSON but exceed JavaScript's range. */
+/** The text of any JSON value. Its numbers may exceed JavaScript's range. */
 const jsonText: fc.Arbitrary<string> = fc.oneof(
   fc.nat().map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
@@ -54,7 +58,10 @@ const jsonText: fc.Arbitrary<string> = fc.oneof(
   hostileText.map((text) => JSON.stringify(text)),
 );
 
-/** The text of a JSON object with some of these keys in any order, some of them duplicated, and some others. */
+/**
+ * The text of a JSON object with some of these keys, in any order, possibly duplicated, and with
+ * some unknown keys.
+ */
 function objectText(values: Readonly<Record<string, fc.Arbitrary<string>>>): fc.Arbitrary<string> {
   const known = Object.entries(values).map(([key, value]) =>
     fc
@@ -78,7 +85,7 @@ const stateText = fc
   .constantFrom('running', 'offline', 'starting', 'stopping', 'stopped', 'unknown', 'missing', 'Running', '')
   .map((state) => JSON.stringify(state));
 
-/** Possible payloads of a `stats` event, as text. */
+/** Texts of a `stats` event. */
 export const statsText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 6,
@@ -97,7 +104,7 @@ export const statsText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: hostileText },
 );
 
-/** Possible bodies of a resources response, as text. */
+/** Bodies of a resources response. */
 export const resourcesText: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 6,
@@ -120,7 +127,7 @@ export const resourcesText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: jsonText },
 );
 
-/** Events that the program reacts to. */
+/** The events that the program handles. */
 export const EVENTS = [
   'stats',
   'status',
@@ -131,7 +138,7 @@ export const EVENTS = [
   'jwt error',
 ] as const;
 
-/** A frame's text, well-formed or not. */
+/** Texts of frames, valid or not. */
 export const frameText: fc.Arbitrary<string> = fc.oneof(
   { weight: 8, arbitrary: statsText.map((payload) => JSON.stringify({ event: 'stats', args: [payload] })) },
   { weight: 2, arbitrary: stateText.map((state) => `{"event":"status","args":[${state}]}`) },

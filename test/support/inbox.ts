@@ -1,17 +1,21 @@
+// Local servers that record notifications.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A server on the loopback interface that records what it receives. */
+/** A server on the loopback interface that records all messages. */
 export interface Inbox {
   readonly port: number;
-  /** Each message: a request's `Authorization` and body, or a mail's header and body. */
+  /**
+   * The messages: the `Authorization` and the body of a request, or the header and the body of a
+   * mail.
+   */
   readonly messages: readonly string[];
   close(): void;
 }
 
-/** An inbox for HTTP requests; each is accepted with 200. */
+/** Starts an inbox for HTTP requests. It responds with 200. */
 export async function httpInbox(): Promise<Inbox> {
   const messages: string[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +36,7 @@ export async function httpInbox(): Promise<Inbox> {
   };
 }
 
-/** An inbox for mail, which accepts every message without a password or TLS. */
+/** Starts an inbox for mail. It accepts every message, without a password and without TLS. */
 export async function mailInbox(): Promise<Inbox> {
   const messages: string[] = [];
   const sockets = new Set<Socket>();
@@ -51,7 +55,7 @@ export async function mailInbox(): Promise<Inbox> {
   };
 }
 
-/** The server's side of SMTP (RFC 5321), as far as a client without extensions needs it. */
+/** The server's part of SMTP (RFC 5321), as far as a client without extensions needs it. */
 function converse(socket: Socket, keep: (message: string) => void): void {
   let unread = '';
   let isMessage = false;

@@ -1,4 +1,4 @@
-// Installs the programs that the selected tests need, before the first of them starts.
+// Installs the programs that the selected tests need, before the first test starts.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,20 +9,20 @@ import { PROGRAMS, type ProgramName } from './programs.ts';
 
 const run = promisify(execFile);
 
-/** Only one apt-get may run at a time, and another run of the tests may have started it. */
+/** The lock of apt-get, because another run of the tests may have started it. */
 const LOCK = join(tmpdir(), 'gameserver-exporter-apt.lock');
 
-/** The number of seconds that apt waits for another package manager to finish. */
+/** The time in seconds that apt waits for another package manager. */
 const APT_WAIT = '-oDPkg::Lock::Timeout=120';
 
-/** Installs the packages that Debian has among the arguments: those of another version may lack one. */
+/** Installs those of the packages that this version of Debian contains. */
 const INSTALL = `apt-get ${APT_WAIT} update &&
   apt-get ${APT_WAIT} install -y --no-install-recommends $(apt-cache show --no-all-versions "$@" | sed -n 's/^Package: //p')`;
 
-/** What the search for programs needs of the machine. */
+/** The machine on which programs are installed. */
 export interface Machine {
   has(file: string): boolean;
-  /** Installs packages; resolves to the reason if it can't. */
+  /** Installs packages. Resolves with the reason if it fails. */
   install(packages: readonly string[]): Promise<string | undefined>;
   print(line: string): void;
   /** Whether a skipped test is a failure. */
@@ -39,14 +39,15 @@ const HERE: Machine = {
   isCi: process.env['CI'] === 'true',
 };
 
-/** Vitest calls it once, for the whole run; its state has the selected test files by then. */
+/** Vitest calls this once per run, when it has already selected the test files. */
 export default async function setup({ provide, vitest }: TestProject): Promise<void> {
   provide('programs', await providePrograms(vitest.state.getPaths(), HERE));
 }
 
 /**
- * Which of the programs that these test files need are there, after installing those that were missing; prints a line about what it
- * installs, and one about the tests that are skipped. With `CI=true` it rejects instead, because there a skip is a failure.
+ * Installs missing programs that these test files need. Resolves with the programs and whether each
+ * is installed. Prints the installed packages, and the tests that are skipped. With `CI=true`, it
+ * rejects instead of skipping tests.
  */
 export async function providePrograms(
   testFiles: readonly string[],
@@ -69,7 +70,7 @@ export async function providePrograms(
   return Object.fromEntries([...needed.keys()].map((name) => [name, machine.has(PROGRAMS[name].file)]));
 }
 
-/** The programs that these test files and their helpers name, each with the test files. */
+/** The programs that these test files or their imports name, with the test files that need them. */
 export function neededPrograms(testFiles: readonly string[]): ReadonlyMap<ProgramName, readonly string[]> {
   const needed = new Map<ProgramName, string[]>();
   for (const file of testFiles) {
@@ -80,7 +81,7 @@ export function neededPrograms(testFiles: readonly string[]): ReadonlyMap<Progra
   return needed;
 }
 
-/** What a file and all files of `test` that it imports name. */
+/** The programs that a file, or any file of `test` that it imports, names. */
 function namedIn(file: string, seen: Set<string>): ReadonlySet<ProgramName> {
   if (seen.has(file)) return new Set();
   seen.add(file);
@@ -100,7 +101,7 @@ async function install(packages: readonly string[]): Promise<string | undefined>
   if (process.getuid?.() !== 0) return `only root can install ${names}`;
   if (!HERE.has('apt-get')) return `there is no apt-get to install ${names}`;
   HERE.print(`installing Debian packages for the tests: ${names}`);
-  // A service that a package may start does no harm, because the tests use their own ports and folders.
+  // A service that the package starts does no harm, because tests use their own ports and folders.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
     await run('flock', [LOCK, 'sh', '-c', INSTALL, 'sh', ...packages], { env, maxBuffer: 64 * 2 ** 20 });

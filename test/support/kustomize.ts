@@ -1,3 +1,4 @@
+// Renders Kubernetes manifests with kubectl.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
@@ -5,7 +6,10 @@ import { z } from 'zod';
 
 const run = promisify(execFile);
 
-/** The oldest major version of kustomize that supports what the manifests use, such as `labels` and components. */
+/**
+ * The oldest major version of kustomize that supports the features in use, such as `labels` and
+ * components.
+ */
 const NEEDED_KUSTOMIZE = 5;
 
 const versionSchema = z.object({ kustomizeVersion: z.string().regex(/^v\d+\./) });
@@ -24,8 +28,9 @@ const manifestSchema = z.looseObject({
 export type Manifest = z.infer<typeof manifestSchema>;
 
 /**
- * Whether kubectl can render the manifests; if not, standard error shows which tests are skipped. Unlike a Debian package, kubectl may
- * be missing even with `CI=true`, because Debian's is too old; with `KUBECTL=required` this throws instead.
+ * Whether kubectl can render the manifests. If not, the names of the skipped tests are printed to
+ * standard error. kubectl may be missing even with `CI=true`, because Debian's version is too old.
+ * With `KUBECTL=required`, this throws instead.
  */
 export async function hasKustomize(): Promise<boolean> {
   const trouble = await kustomizeTrouble();
@@ -51,7 +56,9 @@ async function kustomizeTrouble(): Promise<string | undefined> {
     : `kubectl has kustomize ${version ?? 'without a version'}, not v${NEEDED_KUSTOMIZE}`;
 }
 
-/** The resources that `kubectl apply --kustomize` would apply; rejects if kustomize fails or warns. */
+/**
+ * The resources that `kubectl apply --kustomize` would apply. Rejects if kustomize fails or warns.
+ */
 export async function renderKustomization(folder: string): Promise<readonly Manifest[]> {
   const { stdout, stderr } = await run('kubectl', ['kustomize', folder], { maxBuffer: 16 * 1024 * 1024 });
   if (stderr !== '') throw new Error(`kubectl kustomize ${folder}: ${stderr}`);

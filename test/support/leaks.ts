@@ -1,35 +1,42 @@
+// Checks that a stopped exporter leaves no timers, sockets or listeners behind.
 import { getEventListeners, getMaxListeners } from 'node:events';
 import { Server, Socket } from 'node:net';
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 import type { TestClock } from './test-time.ts';
 
-/** A finished call may leave this many listeners on a signal that only it uses and that is freed with it. */
+/**
+ * The number of listeners that a finished call may leave on its own signal, which is freed with the
+ * call.
+ */
 const MAX_OF_ONE_CALL = 2;
 
-/** The number of active resources that keep the process alive, by kind. */
+/** The number of resources that keep the process alive, by kind. */
 export function activeResources(): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
 }
 
-/** Waits until no more resources keep the process alive than before. */
+/** Waits until there are no more such resources than before. */
 export async function expectResources(before: Readonly<Record<string, number>>): Promise<void> {
   const more = () => Object.entries(activeResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
   const message = `more resources keep the process alive than before (${JSON.stringify(before)})`;
-  // The wait's own timer has fired when it checks, so it isn't counted.
+  // Without the wait's own timer, which has already fired when the check runs.
   await eventually(() => expect(more(), message).toEqual([]));
 }
 
-/** Asserts that the stopped exporter has left no timer, no socket to these ports, and no listener on its own port. */
+/**
+ * Asserts that the stopped exporter has left no timer, no socket to these ports, and no listener on
+ * its own port.
+ */
 export async function expectNothingLeft(
   clock: TestClock,
   ports: readonly number[],
   url: string,
 ): Promise<void> {
   await eventually(() => {
-    // A name lookup can't be interrupted, and its deadline ends with it.
+    // Lookups of names can't be interrupted, and their deadlines end with them.
     expect(clock.pending, 'timers of the exporter after its stop').toBe(0);
     expect(clientPorts().filter((port) => ports.includes(port))).toEqual([]);
     expect(listeningPorts()).not.toContain(Number(new URL(url).port));
@@ -37,7 +44,7 @@ export async function expectNothingLeft(
 }
 
 function handles(): readonly unknown[] {
-  // Node has no public API that returns the open sockets, only their number.
+  // Node.js has no public API that returns open sockets.
   const list = Reflect.get(process, '_getActiveHandles') as () => readonly unknown[];
   return list();
 }
@@ -56,16 +63,20 @@ function listeningPorts(): readonly number[] {
   });
 }
 
-/** Watches every AbortSignal with listeners, and Node's warnings about accumulating listeners. */
+/**
+ * A watch over the listeners of every AbortSignal, and over Node.js' warnings about too many
+ * listeners.
+ */
 export interface ListenerWatch {
   /**
-   * Asserts that Node gave no warning, and that no signal accumulated more listeners than one call leaves on its own signal.
+   * Asserts that there was no warning, and that no signal has more listeners than one call leaves
+   * on its own signal.
    */
   expectNone(): void;
   end(): void;
 }
 
-/** Starts watching; `end` must be called. */
+/** Starts a watch. The caller has to call `end`. */
 export function watchListeners(): ListenerWatch {
   const warnings: string[] = [];
   const onWarning = (warning: Error) => {
@@ -96,8 +107,8 @@ export function watchListeners(): ListenerWatch {
   };
 }
 
-// The simulated panel's own signal has a listener for each hanging call, and declares that with a limit of 0; Node then
-// throws.
+// The signal of the simulated panel has a listener for each hanging call, and therefore a limit of
+// 0. Node.js throws in this case.
 function isLimited(signal: AbortSignal): boolean {
   try {
     return getMaxListeners(signal) > 0;

@@ -1,4 +1,4 @@
-// What the linter rejects in a project of a test's own files.
+// Runs the linter on files of a test.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,10 @@ interface Diagnostic {
   readonly labels: readonly { readonly span: { readonly line: number } }[];
 }
 
-/** Lints these files by the project's rules; the result has the `file:line` of each error of one of these rules, sorted. */
+/**
+ * Lints these files with the project's rules. The result has the `file:line` of each error of the
+ * given rules, sorted.
+ */
 export async function rejected(
   files: ReadonlyMap<string, readonly string[]>,
   rules: readonly string[],

@@ -1,11 +1,12 @@
+// Fake entries of a server list.
 import type { ListedServer } from '../../src/panel/responses.ts';
 
-/** The UUID of the nth fake server. */
+/** The UUID of the nth server. */
 export function uuidOf(n: number): string {
   return `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 }
 
-/** The nth fake server as described by a server list, in no state that blocks it. */
+/** The nth server in a server list, in a state that doesn't block it. */
 export function listed(n: number, changes: Partial<ListedServer> = {}): ListedServer {
   return {
     identifier: uuidOf(n).slice(0, 8),

@@ -1,3 +1,4 @@
+// The built program with a large simulated panel, for tests of its log.
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import type { Simulator } from '../../src/simulator/simulator-interface.ts';
@@ -7,7 +8,7 @@ import { type ServedProgram, serveProgram } from './program.ts';
 
 export const SERVERS = 150;
 
-/** One line of the JSON log. */
+/** A line of the JSON log. */
 export interface JsonLine {
   readonly level: string;
   readonly time: string;
@@ -20,7 +21,8 @@ export interface JsonLine {
 }
 
 /**
- * The built program, accelerated, with 150 servers on two nodes at the panels' default rate limit, and a few suspended servers.
+ * The built program, accelerated, and a panel with the default rate limit and 150 servers on two
+ * nodes. A few servers are suspended.
  */
 export class LogStage {
   readonly clock: FastClock;
@@ -56,12 +58,12 @@ export class LogStage {
     return new LogStage(clock, panel, exporter);
   }
 
-  /** The lines written so far. */
+  /** The lines so far. */
   get lines(): readonly string[] {
     return this.exporter.process.stderr.trimEnd().split('\n');
   }
 
-  /** Waits for this many milliseconds of the fast clock. */
+  /** Waits for this many milliseconds of the accelerated clock. */
   pass(ms: number): Promise<void> {
     return new Promise((resolve) => void this.clock.schedule(ms, resolve));
   }
@@ -78,7 +80,7 @@ export class LogStage {
     });
   }
 
-  /** Takes the nodes of all servers down, or brings them back. */
+  /** Stops the nodes of all servers, or starts them again. */
   setNodesDown(down: boolean): void {
     for (const { uuid, profile } of this.panel.servers)
       if (profile === 'steady') this.panel.setNodeDown(uuid, down);

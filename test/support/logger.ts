@@ -1,13 +1,14 @@
+// A logger that collects its lines.
 import type { Logger } from '../../src/domain/logger.ts';
 
-/** One line received by a collecting logger. */
+/** A collected line. */
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly fields: object;
   readonly message: string;
 }
 
-/** A logger that keeps its lines, for tests that inspect them. */
+/** Creates a logger whose lines a test can inspect. */
 export function collectingLogger(): Logger & { readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const at = (level: LogLine['level']) => (fields: object, message: string) => {

@@ -1,17 +1,21 @@
+// A fake resolver with the limits of the real one.
 import { isIP } from 'node:net';
 import type { LookUp } from '../../src/addresses/name-lookups.ts';
 
-/** libuv's threads for lookups. */
+/** The number of lookups that the system's resolver runs at the same time. */
 const THREADS = 2;
 
-/** The system's resolver as Node.js uses it: two threads, and a queue without an end. */
+/** A resolver like the one of Node.js: two threads, and an unlimited queue. */
 export interface LookupPool {
   readonly lookUp: LookUp;
-  /** The names whose lookup got a thread, in order. */
+  /** The names whose lookup has started, in order. */
   readonly begun: readonly string[];
 }
 
-/** Resolves a name to an address; without one, the name server never responds, and the lookup never ends. */
+/**
+ * Creates a resolver. A lookup without an address never ends, as with a name server that doesn't
+ * respond.
+ */
 export function lookupPool(addressOf: (name: string) => string | undefined): LookupPool {
   const begun: string[] = [];
   const queue: (() => void)[] = [];

@@ -1,3 +1,4 @@
+// States of a session's state machine.
 import type { MachineState, StateNamed, Token } from '../../src/session/machine-model.ts';
 
 export const TOKEN: Token = {
@@ -26,7 +27,7 @@ const STATES: { readonly [Name in MachineState['name']]: Omit<StateNamed<Name>, 
   blocked: rest,
 };
 
-/** A state of a session's machine, at the instant 0 unless the changes say otherwise. */
+/** A state of the machine, at the time 0 unless the changes contain another. */
 export function machineState<Name extends MachineState['name']>(
   name: Name,
   changes: Partial<StateNamed<Name>> = {},

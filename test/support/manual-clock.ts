@@ -1,23 +1,30 @@
+// A clock that only the test moves.
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 
 interface Timer {
   readonly at: number;
   readonly order: number;
-  /** Undefined once it is canceled. */
+  /** Undefined if it is canceled. */
   run: (() => void) | undefined;
 }
 
-/** A power of two, so that differences of times are exact: a wait shortened to a rounding error would never end. */
+/**
+ * The resolution. A power of two makes differences of times exact, because a wait of a rounding
+ * error would never end.
+ */
 const STEP_MS = 2 ** -10;
 
 const isBefore = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
-/** A clock that stands still until a test moves it, however busy the machine is; for fleets of thousands, too. */
+/**
+ * A clock that stands still until a test advances it. It is fast enough for fleets of thousands of
+ * servers.
+ */
 export class ManualClock implements Clock {
   readonly #heap: Timer[] = [];
   #now: number;
   #order = 0;
-  /** The Unix time at monotonic zero; a test may step it. */
+  /** The Unix time at the monotonic time 0. A test may change it. */
   unixOffsetMs = 1_700_000_000_000;
 
   constructor(now = 1_000_000) {
@@ -47,7 +54,7 @@ export class ManualClock implements Clock {
     return this.#heap.filter(({ run }) => run !== undefined).length;
   }
 
-  /** Advances time, runs due timers in order, and lets promises settle between instants. */
+  /** Advances the time, and runs due timers in order. Promises settle before each new time. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settled();
@@ -92,7 +99,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets all promises settle that don't depend on I/O, and what yields to the event loop once because the machine is busy. */
+/** Lets promises settle that don't depend on I/O, even if they yield to the event loop once. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

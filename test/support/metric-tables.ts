@@ -1,8 +1,9 @@
+// The generated tables of metrics in the documentation.
 import { COMPATIBILITY_PREFIXES, compatibilityFamilies } from '../../src/metrics/compatibility.ts';
 import { PANEL_FAMILIES, SERVER_FAMILIES, SERVER_PREFIX } from '../../src/metrics/families.ts';
 import { SELF_FAMILIES } from './self-families.ts';
 
-/** The headings of the tables, and what the names of the families in each begin with; the first that fits counts. */
+/** The headings of the tables, and the name patterns of their families. The first match counts. */
 const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
   ['State', /^(?:info|state|start_time|expected_running)/],
   ['Starts, stops and uptime', /^(?:starts|stops|last_stop|last_exit|automatic_restart|running|observed)/],
@@ -16,8 +17,8 @@ const GROUPS: readonly (readonly [title: string, beginning: RegExp])[] = [
 ];
 
 /**
- * The Markdown tables of the metrics about servers and panels; end with a newline. Omit the labels that all series of a server
- * have, because the surrounding text names them once.
+ * The tables of metrics about servers and panels. They omit the labels of all server series,
+ * because the surrounding text describes them once.
  */
 export function renderMetricTables(): string {
   const rows = [
@@ -31,12 +32,12 @@ export function renderMetricTables(): string {
   ).join('\n');
 }
 
-/** The Markdown table of the exporter's metrics about itself; ends with a newline. */
+/** The table of metrics about the exporter itself. */
 export function renderSelfMetricTable(): string {
   return table(SELF_FAMILIES.map((family) => row(family, family.labels)));
 }
 
-/** The Markdown table of the names of pterodactyl_exporter and their replacements; ends with a newline. */
+/** The table of pterodactyl_exporter's metrics and their replacements. */
 export function renderCompatibilityTable(): string {
   const families = compatibilityFamilies(COMPATIBILITY_PREFIXES.pterodactyl_exporter);
   const rows = families.map(({ name, replacement }) => [

@@ -1,3 +1,4 @@
+// A proxy that resolves names which no name server knows.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -8,16 +9,18 @@ type Headers = IncomingMessage['headers'];
 /** A proxy that resolves every name to the loopback interface. */
 export interface NameProxy {
   readonly port: number;
-  /** The status with which to refuse a request, given its target as `host:port`; undefined allows it. */
+  /**
+   * The status with which a request for this `host:port` is rejected; undefined if it is allowed.
+   */
   refusal: (target: string) => number | undefined;
-  /** Changes the response headers of plain requests, which are the calls to a panel without TLS. */
+  /** Changes the headers of responses without a tunnel, that is, of a panel without TLS. */
   rewrite: (headers: Headers, path: string) => Headers;
   stop(): Promise<void>;
 }
 
 /**
- * Lets a real proxy reach names that no name server knows, by using this one as its upstream, because a test can't change the
- * system's hosts file.
+ * Starts a name proxy. As the upstream of a real proxy, it makes names of tests resolvable, because
+ * a test can't change the system's hosts file.
  */
 export async function startNameProxy(): Promise<NameProxy> {
   const sockets = new OpenSockets();

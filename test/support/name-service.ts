@@ -1,6 +1,7 @@
+// A name service for names under `.test`.
 import dns, { type LookupAllOptions } from 'node:dns';
 
-/** Names that a test makes exist or not; every other name is resolved as usual. */
+/** Names that a test adds and removes. All other names are resolved as usual. */
 export interface NameService {
   /** Makes the name resolve to the loopback interface. */
   add(name: string): void;
@@ -8,8 +9,8 @@ export interface NameService {
 }
 
 /**
- * Resolves names under `.test`, which no name server knows, by replacing `dns.promises.lookup`. A test can't change the system's
- * hosts file, and a name that never resolves can't show a recovery.
+ * Resolves names under `.test`, which no name server knows, by replacing `dns.promises.lookup`. A
+ * test can't change the system's hosts file, and needs names that resolve only later.
  */
 export function startNameService(): NameService {
   const known = new Set<string>();

@@ -1,3 +1,4 @@
+// The npm package as users install it.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,19 +9,22 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Settings of the machine that npm needs: the address of its registry, and the certificates to trust. */
+/** The settings with which npm on this machine reaches its registry. */
 const NPM_SETTINGS = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|proxy|https_proxy|noproxy)$/;
 
-/** The package as a release packs it, installed into an empty folder. */
+/** The package, installed into an empty folder. */
 export interface InstalledPackage {
   readonly tarball: string;
-  /** The paths in the tarball, without its top-level folder. */
+  /** The paths in the tarball, without the top-level folder. */
   readonly packed: readonly string[];
   readonly folder: string;
   remove(): Promise<void>;
 }
 
-/** Packs the built program, and installs the tarball without a network, because all dependencies are bundled. */
+/**
+ * Packs the built program, and installs the tarball. This needs no network, because all
+ * dependencies are bundled.
+ */
 export async function installPackage(): Promise<InstalledPackage> {
   const root = await mkdtemp(join(tmpdir(), 'npm-package-'));
   const folder = join(root, 'empty');
@@ -47,7 +51,8 @@ export async function installPackage(): Promise<InstalledPackage> {
 }
 
 /**
- * The machine's environment without the variables that npm sets for its scripts, because the folder is a project of its own.
+ * The environment without the variables that npm sets for its scripts, because the folder is
+ * another project.
  */
 export function npmEnvironment(): Record<string, string> {
   const own = Object.entries(process.env).filter(

@@ -1,7 +1,8 @@
+// The connections of a server under test.
 import { once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 
-/** The connections of a server under test, tracked so that it can be closed at any time. */
+/** Tracks connections, so that the server can be closed at any time. */
 export class OpenSockets {
   readonly #open = new Set<Socket>();
 
@@ -24,7 +25,7 @@ export class OpenSockets {
     socket.once('close', () => this.#open.delete(socket));
   }
 
-  /** Forwards bytes in both directions, until either end closes. */
+  /** Forwards bytes in both directions until one side closes. */
   join(one: Socket, other: Socket): void {
     for (const socket of [one, other]) this.keep(socket);
     one.once('close', () => other.destroy());

@@ -1,4 +1,4 @@
-/** What alerts advise about causes whose usual remedy is that of a first set-up: an alert is about something that worked before. */
+// The advice in alerts for causes whose usual remedy is about the set-up.
 import type { CauseCode } from '../../src/domain/problems.ts';
 
 const OPEN_PANEL =

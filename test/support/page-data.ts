@@ -1,3 +1,4 @@
+// The data of the status page.
 import { expect } from 'vitest';
 import type { ServerReading } from '../../src/domain/reading.ts';
 import { LiveFleet } from '../../src/status-page/browser/live-fleet.ts';
@@ -11,7 +12,7 @@ const END = '\n\n';
 /** The exporter's version in these tests. */
 export const VERSION = '1.2.3';
 
-/** Everything that the status page shows: the first event of its stream. */
+/** The first event of the stream, which contains everything on the status page. */
 export async function pageData(url: string): Promise<string> {
   const { body } = await fetch(new URL('/api/v1/stream', url));
   let text = '';
@@ -23,13 +24,13 @@ export async function pageData(url: string): Promise<string> {
   return text.slice(0, text.indexOf(END));
 }
 
-/** The fleet as the status page shows it. */
+/** The fleet on the status page. */
 export async function pageFleet(url: string): Promise<LiveFleet> {
   const text = await pageData(url);
   return new LiveFleet(JSON.parse(text.slice(text.indexOf('{'))) as LiveUpdate);
 }
 
-/** A picture of these servers, whose panels have no problems. */
+/** A picture of these servers, with panels that have no problems. */
 export function pictureOf(servers: readonly ServerReading[], now = READ_AT, before?: Picture): Picture {
   const clock = new ManualClock(now);
   const fleet = { panels: () => [], servers: () => servers };
@@ -40,12 +41,12 @@ export function pictureOf(servers: readonly ServerReading[], now = READ_AT, befo
   }
 }
 
-/** What a viewer with one picture, or none, is sent of the next. */
+/** The update for a viewer that has the picture `before`, or none. */
 export function updateOf(before: Picture | undefined, after: Picture): LiveUpdate {
   return JSON.parse([...updateText(VERSION, before, after)].join('')) as LiveUpdate;
 }
 
-/** These servers as the page shows them. */
+/** The fleet on the status page, with these servers. */
 export function shownFleet(servers: readonly ServerReading[], now = READ_AT): LiveFleet {
   return new LiveFleet(updateOf(undefined, pictureOf(servers, now)));
 }

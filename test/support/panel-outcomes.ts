@@ -1,4 +1,4 @@
-/** Outcomes of a panel's servers as rows of a table: the first letter of a server's name is its node. */
+// Outcomes of a panel's servers as rows of a table. A server's first letter is its node.
 import * as fc from 'fast-check';
 import { callSigns, socketSigns } from '../../src/diagnosis/signs.ts';
 import type { CauseCode } from '../../src/domain/problems.ts';
@@ -9,10 +9,10 @@ import type { AskedServers, Outcome } from '../../src/panel/health/outcome.ts';
 import { CHANNELS, type Channel, NO_SERVER } from '../../src/panel/subjects.ts';
 
 export const MINUTE_MS = 60_000;
-/** The instant from which a row counts back. */
+/** The time from which rows count back. */
 export const NOW = 10 * MINUTE_MS;
 
-/** One outcome: its channel, server and cause, how many seconds ago it ended, and how many it took. */
+/** An outcome: channel, server, cause, the seconds since its end, and its duration in seconds. */
 export type Row = readonly [
   channel: Channel,
   server: string,
@@ -21,7 +21,7 @@ export type Row = readonly [
   tookS?: number,
 ];
 
-/** Causes in which the panel itself responded. */
+/** Causes that the panel itself reports. */
 const FROM_PANEL: ReadonlySet<string> = new Set([
   'panel_error',
   'node_unreachable',
@@ -48,11 +48,11 @@ export function outcomeOf([channel, server, what, agoS = 1, tookS = 0.1]: Row): 
   };
 }
 
-/** These servers fail alike, one after the other. */
+/** The same failure of several servers, one after the other. */
 export const failing = (channel: Channel, servers: string, cause: CauseCode, agoS = 1): Row[] =>
   servers.split(' ').map((server, index) => [channel, server, cause, agoS - 0.1 * index]);
 
-/** These servers are asked on every channel, beside the server list. */
+/** These servers on every channel, and the server list. */
 export function askedOf(servers: readonly string[]): AskedServers {
   const all = new Map(servers.map((server) => [server, { node: nodeOfServer(server) }]));
   const entries = CHANNELS.map((channel) => [
@@ -62,7 +62,7 @@ export function askedOf(servers: readonly string[]): AskedServers {
   return Object.fromEntries(entries) as AskedServers;
 }
 
-/** An outage that is blamed since a minute ago. */
+/** An outage that has been blamed for a minute. */
 export const BLAMED: Outage = {
   problem: { cause: 'node_connection', detail: '' },
   suspectedAt: NOW - MINUTE_MS,
@@ -78,7 +78,7 @@ export const [A, B]: readonly [readonly string[], readonly string[]] = [
   ['b1', 'b2', 'b3', 'b4'],
 ];
 
-/** They, and another node's single server. */
+/** The servers of both nodes, and the only server of a third. */
 export const EVERYBODY: readonly string[] = [...A, ...B, 'c1'];
 
 const anyRow: fc.Arbitrary<Row> = fc.oneof(
@@ -112,13 +112,13 @@ const anyRow: fc.Arbitrary<Row> = fc.oneof(
   ),
 );
 
-/** Outcomes of some of these servers, at most one for each on a channel. */
+/** Outcomes of random servers, at most one per server and channel. */
 export const anyRows = fc.uniqueArray(anyRow, {
   maxLength: 30,
   selector: ([channel, server]) => `${channel} ${server}`,
 });
 
-/** A ledger with the servers whose outcomes it judges. */
+/** A ledger, and the last outcomes of its servers. */
 export class ServersLedger extends Ledger {
   readonly servers: LastOutcomes;
 

@@ -1,4 +1,4 @@
-/** The status page's view of panels and their servers, as tests describe them. */
+// The status page's data about panels and their servers.
 import type { FleetReading } from '../../src/domain/reading.ts';
 import { panelsStatus } from '../../src/status-page/data/panel-status.ts';
 import { ManualClock } from './manual-clock.ts';

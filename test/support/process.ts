@@ -1,25 +1,26 @@
+// Child processes of tests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterLongestWait, LONGEST_WAIT_MS } from './eventually.ts';
 
-/** How a process ended. */
+/** The exit code or signal of a process. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A child process with its output. */
+/** A child process and its output. */
 export interface RunningProcess {
-  /** Undefined if it couldn't be started. */
+  /** Undefined if the program couldn't start. */
   readonly pid: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** Types this into its standard input, which is then still open. */
+  /** Writes a text to the standard input, if it is still open. */
   write(text: string): void;
-  /** Stops reading its output. */
+  /** Stops reading the output. */
   leave(): void;
-  /** Resolves when the process has ended and its output has been read completely. */
+  /** Resolves when the process has ended and its output is complete. */
   readonly ended: Promise<Ending>;
-  /** Waits until the output so far, on either stream, matches; rejects if the process ends first. */
+  /** Waits until the output so far matches, on either stream. Rejects if the process ends first. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -27,18 +28,21 @@ export interface RunningProcess {
 export interface LaunchOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its standard input: a text, or a pipe that stays open for `write`; none by default. */
+  /** The standard input: a text, or a pipe that stays open for `write`. Empty by default. */
   readonly input?: { readonly text: string } | 'open' | undefined;
 }
 
 const launched = new Set<ChildProcess>();
 
-/** The running programs. */
+/** The process ids of all running programs. */
 export function launchedPids(): readonly number[] {
   return [...launched].flatMap(({ pid }) => pid ?? []);
 }
 
-/** Starts a program; its environment is only `env` and the path, so that the machine's settings don't matter. */
+/**
+ * Starts a program. Its environment contains only `env` and the path, so that the machine's
+ * settings have no effect.
+ */
 export function launch(
   command: string,
   args: readonly string[],
@@ -49,7 +53,7 @@ export function launch(
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A program may end before it has read everything.
+  // The program may end before it has read its input.
   child.stdin.on('error', () => undefined);
   if (input !== 'open') child.stdin.end(input?.text ?? '');
   launched.add(child);
@@ -92,7 +96,7 @@ export function launch(
   };
 }
 
-/** Kills all running processes, and waits until they have ended; for `afterEach`. */
+/** Kills all running processes and waits for their end. For `afterEach`. */
 export async function endProcesses(): Promise<void> {
   await Promise.all(
     [...launched].map(

@@ -1,3 +1,4 @@
+// Runs the built program.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,25 +15,28 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 type Labels = Readonly<Record<string, string>>;
 
 interface RunOptions extends LaunchOptions {
-  /** Flags of Node itself. */
+  /** Flags of Node.js. */
   readonly nodeFlags?: readonly string[];
 }
 
-/** The metrics served by the built program. */
+/** The metrics of a running program. */
 export interface Metrics {
   readonly url: string;
   /** The current exposition, parsed strictly. */
   readonly scrape: () => Promise<readonly ParsedFamily[]>;
-  /** Waits until the series with this name and at least these labels have exactly these values. */
+  /**
+   * Waits until the series with this name and these labels, among others, have exactly these
+   * values.
+   */
   readonly until: (name: string, labels: Labels, values: readonly number[]) => Promise<void>;
 }
 
-/** The built program while it serves metrics. */
+/** The built program, serving metrics. */
 export interface ServedProgram extends Metrics {
   readonly process: RunningProcess;
 }
 
-/** How to run `serve`. */
+/** Options of `serve`. */
 export interface ServeOptions extends RunOptions {
   readonly yaml: string;
   readonly flags?: readonly string[];
@@ -40,7 +44,10 @@ export interface ServeOptions extends RunOptions {
 
 const folders: string[] = [];
 
-/** Tests share a working directory, so nothing is kept there unless a test names a folder. */
+/**
+ * The flag of the storage folder. Tests share a working directory, so the program stores nothing
+ * unless a test names a folder.
+ */
 const STORAGE = '--storage.path';
 
 /** Runs the built program. */
@@ -48,7 +55,7 @@ export function runProgram(args: readonly string[], options: RunOptions = {}): R
   if (!existsSync(CLI)) throw new Error('dist/cli.js is missing: run "npm run build" first');
   const [command = '', ...others] = args;
   const keepsNothing = command === 'serve' && !args.some((arg) => arg.startsWith(STORAGE));
-  // Before the others, of which the last one may lack its value.
+  // Before the other flags, because the last one may lack its value.
   const flags = keepsNothing ? [command, `${STORAGE}=`, ...others] : args;
   return launch(process.execPath, [...(options.nodeFlags ?? PATIENT_STOP), CLI, ...flags], options);
 }
@@ -64,7 +71,7 @@ export async function serveProgram({ yaml, flags = [], ...options }: ServeOption
 
 /** Metrics at an address. */
 export function metricsAt(url: string): Metrics {
-  // Nothing is gained by compressing what is scraped every few milliseconds.
+  // No compression, because tests scrape every few milliseconds.
   const headers = { 'accept-encoding': 'identity' };
   const scrape = async () => parseExposition(await (await fetch(`${url}/metrics`, { headers })).text());
   return {
@@ -75,7 +82,7 @@ export function metricsAt(url: string): Metrics {
   };
 }
 
-/** Writes a configuration into its own folder, which `endPrograms` removes. */
+/** Writes a configuration into a new folder, which `endPrograms` removes. */
 export async function configFile(yaml: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'exporter-'));
   folders.push(folder);
@@ -84,13 +91,13 @@ export async function configFile(yaml: string): Promise<string> {
   return file;
 }
 
-/** Ends all running programs and removes their files; for `afterEach`. */
+/** Ends all running programs and removes their files. For `afterEach`. */
 export async function endPrograms(): Promise<void> {
   await endProcesses();
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
 }
 
-/** The values of the series with this name and at least these labels. */
+/** The values of the series with this name and these labels, among others. */
 export function valuesIn(
   families: readonly ParsedFamily[],
   name: string,

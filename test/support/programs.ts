@@ -1,9 +1,9 @@
-// The programs outside the project that tests run.
+// Other programs that tests run.
 
-/** A program, as a Debian package contains it. */
+/** A program in a Debian package. */
 interface Program {
   readonly package: string;
-  /** The program's name on the path, or the path of a file that the package contains. */
+  /** The program's name in the path, or the path of one of the package's files. */
   readonly file: string;
 }
 
@@ -12,7 +12,7 @@ export const PROGRAMS = {
   'blackbox-exporter': { package: 'prometheus-blackbox-exporter', file: 'prometheus-blackbox-exporter' },
   chromium: { package: 'chromium', file: '/usr/bin/chromium' },
   ddnet: { package: 'ddnet-server', file: '/usr/games/DDNet-Server' },
-  // Version 1.3, as in Debian 12.
+  // Debian 12 contains version 1.3.
   murmur: { package: 'mumble-server', file: '/usr/sbin/murmurd' },
   openttd: { package: 'openttd', file: '/usr/games/openttd' },
   'openttd-graphics': {

@@ -1,3 +1,4 @@
+// A real Prometheus for tests.
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,13 +8,13 @@ import { launch } from './process.ts';
 /** The rules file, next to the configuration. */
 const RULES = 'rules.yml';
 
-/** One series of an instant query's result. */
+/** A series in the result of an instant query. */
 export interface QueriedSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Prometheus' status of a target. */
+/** The status of a scrape target. */
 export interface ScrapeTarget {
   readonly labels: Readonly<Record<string, string>>;
   readonly scrapeUrl: string;
@@ -21,28 +22,30 @@ export interface ScrapeTarget {
   readonly lastError: string;
 }
 
-/** A real Prometheus for a test. */
+/** A running Prometheus. */
 export interface PrometheusUnderTest {
   readonly url: string;
-  /** Its complete log, including debug lines. */
+  /** The log so far, including debug lines. */
   readonly log: string;
   /** The result of an instant query. */
   query(expression: string): Promise<readonly QueriedSeries[]>;
-  /** The last instant, in Unix seconds, for which it has all samples and all results of rules, and won't get more. */
+  /**
+   * The latest time, in Unix seconds, for which all samples and all results of rules are complete.
+   */
   settled(): Promise<number>;
   targets(): Promise<readonly ScrapeTarget[]>;
-  /** The types that it knows for each metric, by name. */
+  /** The types of each metric in Prometheus' metadata, by name. */
   types(): Promise<ReadonlyMap<string, readonly string[]>>;
   stop(): Promise<void>;
 }
 
-/** What is evaluated, and where alerts are sent. */
+/** The rules, and the Alertmanager that gets the alerts. */
 export interface Alerting {
   /** The text of a rules file. */
   readonly rules: string;
   /** Alertmanager's `host:port`. */
   readonly alertmanager: string;
-  /** The scrape interval for exporters. Default: one second. */
+  /** The scrape interval of exporters; one second by default. */
   readonly scrapeInterval?: string;
 }
 
@@ -52,8 +55,9 @@ interface VectorItem {
 }
 
 /**
- * Starts a Prometheus that scrapes one exporter every second; `authority` is the exporter's `host:port`, `settings` are
- * additional lines of the scrape configuration, and `alerting` makes it evaluate rules.
+ * Starts a Prometheus that scrapes an exporter every second. `authority` is the exporter's
+ * `host:port`, `settings` are additional lines of the scrape configuration, and `alerting` adds
+ * rules.
  */
 export async function startPrometheus(
   authority: string,
@@ -63,13 +67,13 @@ export async function startPrometheus(
   return startPrometheusWith(configuration(authority, settings, alerting), alerting?.rules);
 }
 
-/** The shipped rules, with every group evaluated each second. */
+/** The shipped rules, evaluated every second. */
 export function rulesEverySecond(): string {
   const file = new URL('../../deploy/prometheus/rules/gameserver.yml', import.meta.url);
   return readFileSync(file, 'utf8').replaceAll(/^ {4}interval: \d+[sm]$/gm, '    interval: 1s');
 }
 
-/** Starts a Prometheus with this configuration, and the rules for the rules file that it refers to, if any. */
+/** Starts a Prometheus with this configuration. `rules` is the text of its rules file. */
 export async function startPrometheusWith(text: string, rules?: string): Promise<PrometheusUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
   const file = join(folder, 'prometheus.yml');

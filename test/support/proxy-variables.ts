@@ -1,4 +1,4 @@
-// The variables of the environment that name proxies.
+// The environment variables with the addresses of proxies.
 import { vi } from 'vitest';
 
 const NAMES = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy', 'ws_proxy', 'wss_proxy'];

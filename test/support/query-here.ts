@@ -1,3 +1,4 @@
+// Queries games within the test process.
 import type { Clock } from '../../src/domain/clock.ts';
 import type { TimedAnswer } from '../../src/query/ask-players.ts';
 import { composeQuestion } from '../../src/query/ask-players.ts';
@@ -6,7 +7,7 @@ import { queryWay } from '../../src/query/query-way.ts';
 import { answerTo } from '../../src/query/race-of-ways.ts';
 import { listWays } from '../../src/query/ways-to-query.ts';
 
-/** What is queried. */
+/** A game server to query. */
 export interface QueryTarget {
   readonly type: string;
   readonly ip: string;
@@ -20,7 +21,7 @@ export interface QueryTarget {
   readonly earliest?: Way | undefined;
 }
 
-/** What to ask of a target. */
+/** The question to a game server. */
 export function questionFor(target: QueryTarget): Question {
   const { type, ip, otherIps = [], hostname = ip, isTaken = () => false } = target;
   const ways = listWays(type, [ip, ...otherIps], { ...target, host: hostname }, target, isTaken);
@@ -43,7 +44,10 @@ export async function queryHere(
   return { ...answer, query_duration_seconds: (clock.now() - startedAt) / 1_000 };
 }
 
-/** The result without the way, and without a number of bots of 0, which only some games tell. */
+/**
+ * The counts without the transport, and without a number of bots of 0, which only some games
+ * report.
+ */
 export function countsOf({ bots = 0, way: _way, ...asked }: TimedAnswer): TimedAnswer {
   return bots === 0 ? asked : { ...asked, bots };
 }

@@ -1,7 +1,8 @@
+// The generated list of query types in the documentation.
 import { type Game, games } from 'gamedig';
 import { OWN_GAMES, QUERY_TYPES } from '../../src/query/query-types.ts';
 
-/** Why some protocols of the library aren't offered. */
+/** Protocols of the library that the exporter doesn't offer, by reason. */
 const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
   'queries a third party, such as a server list, instead of the server': [
     'altvmp',
@@ -26,14 +27,14 @@ const LEFT_OUT_BY_REASON: Readonly<Record<string, readonly string[]>> = {
   'the library reports wrong player counts': ['kspdmp'],
 };
 
-/** Each protocol of the library that isn't offered, with the reason. */
+/** The reason for each protocol that isn't offered. */
 export const LEFT_OUT: ReadonlyMap<string, string> = new Map(
   Object.entries(LEFT_OUT_BY_REASON).flatMap(([reason, protocols]) =>
     protocols.map((protocol): [string, string] => [protocol, reason]),
   ),
 );
 
-/** Whether a game's protocol can be queried. */
+/** Whether some game has this protocol and can be queried. */
 export function isOffered(protocol: string): boolean {
   return Object.entries(games).some(
     ([type, { options }]) => options.protocol === protocol && QUERY_TYPES.has(type),
@@ -42,17 +43,18 @@ export function isOffered(protocol: string): boolean {
 
 const byType = ([a]: [string, Game], [b]: [string, Game]) => (a < b ? -1 : 1);
 
-/** All types that are offered, in order. */
+/** All offered types, sorted. */
 export const OFFERED: readonly (readonly [string, Game])[] = Object.entries({ ...games, ...OWN_GAMES })
   .filter(([type, { options }]) => type in OWN_GAMES || isOffered(options.protocol))
   .sort(byType);
 
-/** The type that a game's name suggests. */
+/** The type that follows from a game's name. */
 const suggestedType = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /**
- * The games that can be queried, as Markdown: a line for each initial. A game's type is its name in lower case, without spaces and
- * punctuation, unless it follows in parentheses, as does a query port that isn't the players' port.
+ * The list of games in Markdown, with a line for each initial. A game's type is its name in lower
+ * case, without spaces and punctuation. Other types, and query ports other than the players' port,
+ * follow in parentheses.
  */
 export function renderQueryTypes(): string {
   const entries = OFFERED.map(([type, { name, options }]) => {
@@ -70,7 +72,7 @@ export function renderQueryTypes(): string {
 
 const initialOf = (name: string) => (/^\d/.test(name) ? '0–9' : name.charAt(0).toUpperCase());
 
-/** The port that responds to queries; undefined if it is the one that players connect to. */
+/** The port for queries; undefined if it is the port of the players. */
 function queryPort({ port, port_query, port_query_offset: offset }: Game['options']): string | undefined {
   if (port_query !== undefined && port_query !== port)
     return port === undefined ? `${port_query}` : `${port} → ${port_query}`;
@@ -81,7 +83,7 @@ function queryPort({ port, port_query, port_query_offset: offset }: Game['option
     .join(' or ');
 }
 
-/** The library's types that aren't offered, as Markdown. */
+/** The library's types that aren't offered, in Markdown. */
 export function renderLeftOut(): string {
   const rows = Object.entries(LEFT_OUT_BY_REASON).map(([reason, protocols]) => {
     const types = Object.entries(games)

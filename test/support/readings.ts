@@ -1,3 +1,4 @@
+// Readings of servers, nodes and panels, as the exporter takes them for a scrape.
 import type { Problem } from '../../src/domain/problems.ts';
 import type {
   BudgetReading,
@@ -25,10 +26,10 @@ import { ManualClock } from './manual-clock.ts';
 import { type SampleValues, sampleOf } from './samples.ts';
 import { target as serverTarget } from './targets.ts';
 
-/** The monotonic instant of the readings below; a manual clock also starts there. */
+/** The monotonic time of the readings, at which manual clocks of tests start. */
 export const READ_AT = 1_000_000;
 
-/** What a test sets for a server; the rest is as for a server that was never sampled. */
+/** Changes to the reading of a server without any sample. */
 export interface ServerReadingChanges extends Partial<Omit<Snapshot, 'target'>> {
   readonly target?: Partial<ServerTarget>;
   readonly socketState?: SocketState;
@@ -36,7 +37,7 @@ export interface ServerReadingChanges extends Partial<Omit<Snapshot, 'target'>> 
   readonly strip?: Strip;
 }
 
-/** A server that looks like this snapshot at any time. */
+/** A reading that returns this snapshot at any time. */
 export function readingOf(
   snapshot: Snapshot,
   {
@@ -62,7 +63,7 @@ const NO_HISTORY: RecentHistory = { end_timestamp_seconds: 0, series: {}, state_
 
 const neverSampled = (target: ServerTarget) => new ServerRecord(target, { socket: 60_000, poll: 60_000 });
 
-/** The snapshot of a server that was never sampled, with changes. */
+/** The snapshot of a server without any sample, with changes. */
 export function serverSnapshot(all: ServerReadingChanges = {}): Snapshot {
   const { target, history: _, strip: __, socketState: ___, ...changes } = all;
   return {
@@ -72,12 +73,15 @@ export function serverSnapshot(all: ServerReadingChanges = {}): Snapshot {
   };
 }
 
-/** A server that was never sampled, with changes. */
+/** The reading of a server without any sample, with changes. */
 export function serverReading(changes: ServerReadingChanges = {}): ServerReading {
   return readingOf(serverSnapshot(changes), changes);
 }
 
-/** The snapshot of a server that streams, runs, and has a value for every metric, sampled half a second ago. */
+/**
+ * The snapshot of a running server that streams, with a value for every metric. Its sample is half
+ * a second old.
+ */
 export function streamingSnapshot(changes: ServerReadingChanges = {}): Snapshot {
   return serverSnapshot({
     state: 'running',
@@ -113,12 +117,12 @@ export function streamingSnapshot(changes: ServerReadingChanges = {}): Snapshot 
   });
 }
 
-/** A server that streams, runs, and has a value for every metric. */
+/** The reading of a running server that streams, with a value for every metric. */
 export function streamingReading(changes: ServerReadingChanges = {}): ServerReading {
   return readingOf(streamingSnapshot(changes), changes);
 }
 
-/** What remains when the newest sample of such a server is too old. */
+/** The reading of the same server after its newest sample became too old. */
 export function staleReading(changes: ServerReadingChanges = {}): ServerReading {
   const all = streamingSnapshot();
   return serverReading({
@@ -139,7 +143,7 @@ export function staleReading(changes: ServerReadingChanges = {}): ServerReading 
   });
 }
 
-/** Everything that a current panel sends about a running server. */
+/** All values that a current panel sends about a running server. */
 export const FULL_SAMPLE: SampleValues = {
   state: 'running',
   memoryBytes: 1_073_741_824,
@@ -164,7 +168,7 @@ export interface Observed {
   readonly query?: QueryReading;
 }
 
-/** A real record after one sample, half a second before `READ_AT` by default. */
+/** A real record after one sample, by default half a second before `READ_AT`. */
 export function observedRecord(observed: Observed = {}): ServerRecord {
   const { sample = FULL_SAMPLE, sampledAt = READ_AT - 500, source = 'socket' } = observed;
   const record = neverSampled(serverTarget(observed.target));
@@ -176,10 +180,10 @@ export function observedRecord(observed: Observed = {}): ServerRecord {
   return record;
 }
 
-/** A problem that began at `READ_AT` unless a test sets that. */
+/** A problem that began at `READ_AT`, unless a test sets another time. */
 type UndatedProblem = Problem & Partial<ProblemReading>;
 
-/** What a test sets for a node. */
+/** Settings of a node's reading. */
 interface NodeReadingChanges extends Omit<NodeReading, 'problem'> {
   readonly problem?: UndatedProblem | undefined;
 }
@@ -188,7 +192,7 @@ function dated(problem: UndatedProblem): ProblemReading {
   return { since: READ_AT, ...problem };
 }
 
-/** What a test sets for a panel. */
+/** Settings of a panel's reading. */
 export interface PanelReadingChanges {
   readonly name?: string;
   readonly up?: boolean;
@@ -199,7 +203,7 @@ export interface PanelReadingChanges {
   readonly discovery?: DiscoveryReading;
 }
 
-/** The panel `main`, up and idle, with changes. */
+/** The reading of the panel `main`, which is up and idle, with changes. */
 export function panelReading({
   budget,
   needs,
@@ -233,7 +237,7 @@ export function panelReading({
   };
 }
 
-/** A fleet of these readings, with one panel by default. */
+/** The reading of a fleet. By default, it has one panel. */
 export function fleetReading(
   servers: readonly ServerReading[],
   panels: readonly PanelReading[] = [panelReading()],
@@ -241,7 +245,7 @@ export function fleetReading(
   return { panels: () => panels, servers: () => servers };
 }
 
-/** Many streaming servers with unique names. */
+/** A fleet of streaming servers with different names. */
 export function largeFleet(size: number): FleetReading {
   return fleetReading(
     Array.from({ length: size }, (_, index) =>

@@ -1,15 +1,16 @@
+// Recorded dialogues of console sockets.
 import { readFileSync } from 'node:fs';
 
-/** What happened on a recorded socket, and how many milliseconds after it was requested. */
+/** An event on a recorded socket, and the milliseconds since the socket was requested. */
 export interface RecordedEvent {
   readonly atMs: number;
-  /** A frame as it was sent. */
+  /** Frames are exact copies. */
   readonly what: 'open' | 'ping' | { readonly frame: string };
 }
 
 const EVENT = /^(\d+\.\d) (?:(open|ping)|< (\{.*\}))$/;
 
-/** A dialogue of `test/fixtures/dialogues`. */
+/** Reads a dialogue from `test/fixtures/dialogues`. */
 export function recordedDialogue(name: string): readonly RecordedEvent[] {
   const file = new URL(`../fixtures/dialogues/${name}.txt`, import.meta.url);
   const lines = readFileSync(file, 'utf8').split('\n');

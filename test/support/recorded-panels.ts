@@ -1,3 +1,4 @@
+// Recorded responses of real panels, and the comparison with other responses.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,7 @@ import { z } from 'zod';
 
 const FOLDER = fileURLToPath(new URL('../fixtures/panels', import.meta.url));
 
-/** A recorded value of which only the type counts. */
+/** A recorded value whose type alone is compared. */
 export class Any {
   readonly value: unknown;
   constructor(value: unknown) {
@@ -22,15 +23,18 @@ const ANY: ScalarTag = {
 
 const common = {
   name: z.string(),
-  /** What to do on a real installation before the command. */
+  /** The preparation on a real installation before the command. */
   prepare: z.string().optional(),
-  /** The file of the software at its tag that shows the same. */
+  /** The file in the panel's source code, at its tag, that proves the response. */
   source: z.string(),
-  /** Whether it is the response of a real installation; otherwise it was read in the source. */
+  /** Whether a real installation sent the response. If not, it was derived from the source code. */
   seen: z.boolean(),
-  /** Why the simulator isn't compared. */
+  /** The reason why the simulator isn't compared. */
   notSimulated: z.string().optional(),
-  /** Settings of the simulator and its server, and its control operations, that stand for the preparation. */
+  /**
+   * The settings of the simulator and its server, and the control operations, that replace the
+   * preparation.
+   */
   settings: z.record(z.string(), z.unknown()).default({}),
   server: z.record(z.string(), z.unknown()).default({}),
   steps: z.array(z.record(z.string(), z.unknown())).default([]),
@@ -40,24 +44,24 @@ const common = {
 const answerSchema = z.strictObject({
   ...common,
   command: z.string().startsWith('curl '),
-  /** How many times the command is run; the last response counts. */
+  /** How many times the command runs. The last response counts. */
   repeat: z.int().default(1),
   status: z.int(),
-  /** null: the header is absent. */
+  /** A header with null must be absent. */
   headers: z.record(z.string(), z.string().nullable()).default({}),
   body: z.unknown().optional(),
-  /** The body if it isn't JSON. */
+  /** The body, if it isn't JSON. */
   text: z.string().optional(),
-  /** What a decoder reads in the body. */
+  /** The result of the decoder for this body. */
   read: z.unknown().optional(),
 });
 
 const frameSchema = z.strictObject({
   event: z.string(),
   args: z.array(z.string()).optional(),
-  /** The first argument, as the object whose JSON it is. */
+  /** The object in the first argument, which is JSON. */
   payload: z.unknown().optional(),
-  /** The handler's calls that the frame leads to, and what it shows about a stop. */
+  /** The expected calls of the handler, and the notice about a stop, if any. */
   read: z.array(z.unknown()).optional(),
   notice: z.unknown().optional(),
 });
@@ -65,16 +69,16 @@ const frameSchema = z.strictObject({
 const dialogueSchema = z.strictObject({
   ...common,
   command: z.string().startsWith('websocat '),
-  /** How many times the command is run while the earlier ones continue; the last one counts. */
+  /** How many times the command runs at the same time. The last one counts. */
   repeat: z.int().default(1),
-  /** What is sent after the socket opened; `$TOKEN` is the token of the credentials. */
+  /** The client's messages after the socket opened. `$TOKEN` is the token in the credentials. */
   send: z.array(z.strictObject({ event: z.string(), args: z.array(z.string()).optional() })).default([]),
-  /** Steps after the first frames, once the client is authenticated. */
+  /** Steps after the first frames, when the client is authenticated. */
   after: z.array(z.record(z.string(), z.unknown())).default([]),
-  /** Each is the next frame with its event. */
+  /** The expected frames. Each is the next frame with its event. */
   frames: z.array(frameSchema).default([]),
   close: z.strictObject({ code: z.int(), reason: z.string() }).optional(),
-  /** The response to an upgrade that is refused. */
+  /** The response to a rejected upgrade. */
   refused: z.strictObject({ status: z.int(), type: z.string(), body: z.string() }).optional(),
 });
 
@@ -83,10 +87,10 @@ const fileSchema = z.strictObject({
   version: z.string(),
   repository: z.string(),
   tag: z.string(),
-  /** Whose decoders read it. */
+  /** The dialect whose decoders read the responses. */
   dialect: z.string().default('pterodactyl'),
   like: z.string().optional(),
-  /** Whether the simulator plays this version, and not a newer one. */
+  /** Whether the simulator plays this version instead of a newer one. */
   simulated: z.boolean().default(true),
   without: z.array(z.string()).default([]),
   variables: z.record(z.string(), z.string()).default({}),
@@ -103,7 +107,10 @@ export type RecordedDialogue = z.infer<typeof dialogueSchema>;
 export type RecordedFrame = z.infer<typeof frameSchema>;
 export type RecordedPanel = z.infer<typeof fileSchema>;
 
-/** All files of `test/fixtures/panels`, by name; each includes what it takes over from another. */
+/**
+ * All files of `test/fixtures/panels`, by name, including the responses that they adopt from other
+ * files.
+ */
 export function recordedPanels(): readonly (readonly [string, RecordedPanel])[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.yaml'))
@@ -134,7 +141,7 @@ function readPanel(name: string): RecordedPanel {
   };
 }
 
-/** The recorded value as plain data, such as a decoder gets it. */
+/** The recorded value as plain data, for a decoder. */
 export function plain(recorded: unknown): unknown {
   if (recorded instanceof Any) return recorded.value;
   if (Array.isArray(recorded)) return recorded.map(plain);
@@ -144,7 +151,10 @@ export function plain(recorded: unknown): unknown {
 
 const PLACEHOLDER = /\{[a-z]+\}/;
 
-/** Does a text have the recorded wording? `{word}` stands for what differs between installations. */
+/**
+ * Whether a text has the recorded wording. `{word}` stands for a part that differs between
+ * installations.
+ */
 export function hasWording(recorded: string, actual: unknown): boolean {
   if (typeof actual !== 'string') return false;
   const pieces = recorded
@@ -153,7 +163,10 @@ export function hasWording(recorded: string, actual: unknown): boolean {
   return new RegExp(`^${pieces.join('[^]*')}$`).test(actual);
 }
 
-/** How a value differs from the recorded one, as lines with their paths; none if its shape and wording are the same. */
+/**
+ * The differences between a value and the recorded one, as lines with paths. Only the shape and the
+ * wording are compared.
+ */
 export function differences(recorded: unknown, actual: unknown, path = '$'): readonly string[] {
   const differs = `${path}: recorded ${show(recorded)}, got ${show(actual)}`;
   if (recorded instanceof Any) return kindOf(actual) === kindOf(recorded.value) ? [] : [differs];
@@ -177,7 +190,10 @@ export function differences(recorded: unknown, actual: unknown, path = '$'): rea
   return [...missing, ...surplus, ...inside];
 }
 
-/** Lists have no order: each element is like one of the recorded ones, and there are as many. */
+/**
+ * Compares lists without regard to their order: each element must match a recorded one, and the
+ * lengths must be equal.
+ */
 function listDifferences(
   recorded: readonly unknown[],
   actual: readonly unknown[],

@@ -1,3 +1,4 @@
+// Scenes of servers across a restart of the exporter.
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,29 +13,29 @@ import { configFile, endPrograms, type Metrics, metricsAt, runProgram, valuesIn 
 
 type See = (isSeen: (server: LiveServer) => boolean) => Promise<LiveServer>;
 
-/** What is known of a server after the restart. */
+/** The expected data about a server after the restart. */
 interface After {
-  /** Fields on the page and in the JSON; those that are `as before` have the same value as before. */
+  /** Fields on the page and in the JSON. `as before` stands for the value before the restart. */
   readonly shown: Readonly<Record<string, unknown>>;
   readonly expected: number | undefined;
-  /** What is counted in the second scrape; everything is 0 in the first. */
+  /** Counters in the second scrape. In the first scrape, all are 0. */
   readonly counted?: Readonly<Record<string, number>>;
 }
 
-/** One server across a restart of the exporter. */
+/** A server across a restart. */
 interface Scene {
   readonly name: string;
   readonly profile?: 'steady' | 'offline';
-  /** What happens to it before. */
+  /** Events before the restart. */
   readonly before?: (panel: Simulator, name: string, see: See) => Promise<void>;
-  /** What the exporter sees a moment before it ends. */
+  /** The last event before the exporter ends. */
   readonly justBefore?: (panel: Simulator, name: string, see: See) => Promise<unknown>;
-  /** What happens while it is down. */
+  /** Events while the exporter is down. */
   readonly meanwhile?: (panel: Simulator, name: string) => Promise<void>;
-  /** Its name afterwards, if it has another one. */
+  /** The server's new name, if it changes. */
   readonly nameAfter?: string;
   readonly after: After | undefined;
-  /** If the exporter is killed, the file doesn't contain what happened a moment before. */
+  /** The expected data after a kill, if it differs, because the file lacks the last event. */
   readonly afterKill?: After;
 }
 
@@ -206,8 +207,8 @@ const SCENES: readonly Scene[] = [
 ];
 
 /**
- * Registers tests of all scenes with the built program, which a stop ends, or a kill within a minute after its start: the file is then
- * as the exporter before wrote it.
+ * Registers a test of all scenes with the built program, which ends with this signal. A kill comes
+ * within a minute after the start, so the file is still the one that the previous exporter wrote.
  */
 export function testRestart(signal: 'SIGTERM' | 'SIGKILL'): void {
   let panel: Simulator;
@@ -239,7 +240,7 @@ export function testRestart(signal: 'SIGTERM' | 'SIGKILL'): void {
       await end('SIGTERM');
       await start();
     }
-    // A stop that has begun ends only when the exporter has ended.
+    // The stop continues until the exporter has ended.
     panel.set({ stopMs: 600_000 });
     await Promise.all(SCENES.map(async ({ name, justBefore: run }) => run?.(panel, name, seeing(name))));
     before = await page();
@@ -336,7 +337,7 @@ export function testRestart(signal: 'SIGTERM' | 'SIGKILL'): void {
     }
   });
 
-  /** Servers about which the last stop is the same before and after. */
+  /** Servers whose last stop is the same before and after the restart. */
   const SAME_STOP = REMAINING.filter((scene) => afterOf(scene)?.shown?.['last_stop'] === 'as before');
 
   it.each(SAME_STOP)('/metrics shows the last stop of a server that was $name as before', (scene) => {

@@ -1,3 +1,4 @@
+// The exporter's HTTP routes for tests.
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FleetReading } from '../../src/domain/reading.ts';
 import { createRoutes, type RouteDependencies } from '../../src/http/routes.ts';
@@ -10,7 +11,7 @@ interface RouteOptions extends Partial<RouteDependencies> {
   readonly clock: Clock;
 }
 
-/** All routes of the exporter, for this fleet; the board doesn't watch the fleet until it is started. */
+/** All routes for this fleet. The board watches the fleet only after its start. */
 export function exporterRoutes(options: RouteOptions) {
   const { fleet, clock } = options;
   const version = '1.2.3';

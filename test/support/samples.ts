@@ -1,6 +1,7 @@
+// Samples with the values of a test.
 import { Sample } from '../../src/domain/sample.ts';
 
-/** The values that a test gives a sample. */
+/** The values in a sample. */
 export type SampleValues = Readonly<
   Partial<
     Omit<
@@ -14,7 +15,7 @@ export function sampleOf(values: SampleValues): Sample {
   return Object.assign(new Sample(), values);
 }
 
-/** The values that are present. */
+/** The values that a sample contains. */
 export function valuesOf(sample: Sample): SampleValues {
   const isPresent = ([name, value]: [string, unknown]) =>
     !ARRIVAL.has(name) && value !== undefined && !Number.isNaN(value);

@@ -1,14 +1,15 @@
+// Continuous scrapes of an exporter.
 import { expect } from 'vitest';
 import type { ExporterUnderTest } from './exporter.ts';
 import { type ParsedFamily, parseExposition } from './exposition-parser.ts';
 import type { TestClock } from './test-time.ts';
 
-/** Milliseconds between two scrapes, on the tests' clock. */
+/** The interval of scrapes, in milliseconds of the tests' clock. */
 const EVERY_MS = 1_000;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One scrape, parsed strictly. */
+/** A scrape, parsed strictly. */
 export class Scraped {
   readonly #families: readonly ParsedFamily[];
 
@@ -16,7 +17,7 @@ export class Scraped {
     this.#families = families;
   }
 
-  /** The values of the series with this name and at least these labels. */
+  /** The series with this name and these labels, among others. */
   series(name: string, labels: Labels = {}): readonly { readonly labels: Labels; readonly value: number }[] {
     const series = this.#families.find((family) => family.name === name)?.series ?? [];
     const wanted = Object.entries(labels);
@@ -47,19 +48,19 @@ export class ScrapeWatch {
     this.#done = this.#run();
   }
 
-  /** The maximum sample age of each monitored server, in milliseconds of the tests' clock. */
+  /** The highest age of each watched server's samples, in milliseconds of the tests' clock. */
   get oldest(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#oldest);
   }
 
-  /** Requires that these servers' samples arrive without a gap from now on. */
+  /** From now on, also tracks the samples of these servers. */
   observe(servers: readonly string[]): void {
     for (const server of servers) this.#oldest.set(server, 0);
   }
 
   /**
-   * Waits until the check no longer throws for a scrape; fails with its last error once `withinMs` have passed on the tests'
-   * clock. Returns the elapsed time on that clock.
+   * Waits until the check passes for a scrape. Fails with the check's last error after `withinMs`
+   * on the tests' clock. Returns the elapsed time on that clock.
    */
   async until(check: (scraped: Scraped) => void, withinMs: number): Promise<number> {
     const startedAt = this.#clock.now();

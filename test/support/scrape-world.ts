@@ -1,3 +1,4 @@
+// Random inputs of servers, and the scrape after them.
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SERVER_STATES } from '../../src/domain/power-states.ts';
@@ -15,14 +16,14 @@ import { ManualClock } from './manual-clock.ts';
 import { fleetReading, panelReading } from './readings.ts';
 import { target } from './targets.ts';
 
-/** An external input: a frame as text or as bytes, or a resources response. */
+/** An input: a frame as text or as bytes, or a resources response. */
 export type Incoming = { readonly afterMs: number } & (
   | { readonly frame: string }
   | { readonly base64: string; readonly isBinary?: boolean }
   | { readonly resources: string }
 );
 
-/** Everything that one server sent, and its configured name. */
+/** A server's name in the configuration, and all inputs from it. */
 export interface ServerHistory {
   readonly incoming: readonly Incoming[];
   readonly name?: string;
@@ -33,7 +34,7 @@ const afterMs = fc.oneof(fc.constant(1_000), fc.nat({ max: 3_000 }), fc.nat({ ma
 
 const rawBytes = fc.oneof(
   fc.uint8Array({ maxLength: 60 }),
-  // A valid frame with one or two altered bytes.
+  // A valid frame with one or two changed bytes.
   fc
     .tuple(
       frameText,
@@ -61,14 +62,14 @@ const incoming: fc.Arbitrary<Incoming> = fc.oneof(
 
 const labels = fc.dictionary(fc.constantFrom('game', 'note', 'constructor', 'value_of'), hostileText);
 
-/** Anything that a server may send, under any name. */
+/** A server with random inputs and a random name. */
 export const serverHistory: fc.Arbitrary<ServerHistory> = fc.record({
   incoming: fc.array(incoming, { maxLength: 12 }),
   name: hostileText,
   labels,
 });
 
-/** The exposition of servers after their histories, followed by the exporter's own metrics. */
+/** The exposition of these servers after their inputs, and the exporter's own metrics. */
 export async function scrapeAfter(histories: readonly ServerHistory[]): Promise<string> {
   const clock = new ManualClock();
   const panels = [panelReading()];
@@ -132,7 +133,9 @@ function takeResources(body: string, record: ServerRecord, now: number): void {
   }
 }
 
-/** Parses an exposition strictly, and asserts what must hold for every scrape; returns its families. */
+/**
+ * Parses an exposition strictly, and asserts the properties of every scrape. Returns its families.
+ */
 export function expectSoundScrape(text: string, servers: number): readonly ParsedFamily[] {
   const families = parseExposition(text);
   const ours = families.filter(({ name }) => !/^(?:gameserver_exporter|process|nodejs)_/.test(name));

@@ -1,4 +1,4 @@
-// The exporter's HTTP server and status page with servers that a test sets, at a time that a test sets.
+// The exporter's HTTP server and status page, with servers and a clock that a test sets.
 import type { FleetReading, PanelReading, ServerReading } from '../../src/domain/reading.ts';
 import { HttpServer } from '../../src/http/http-server.ts';
 import { collectingLogger } from './logger.ts';
@@ -7,12 +7,15 @@ import { panelReading, READ_AT } from './readings.ts';
 import { exporterRoutes } from './routes.ts';
 import { TestTime } from './test-time.ts';
 
-/** The two seconds that a stop leaves to open streams pass in a few milliseconds. */
+/** The speed at which the grace period of open streams passes during a stop. */
 const STOP_SPEED = 200;
 
 export interface ScriptedExporter {
   readonly url: string;
-  /** Replaces what is known of the same servers, and lets a second pass, after which the page's viewers know. */
+  /**
+   * Replaces the readings of the same servers, and advances the clock by a second, so that the
+   * viewers get an update.
+   */
   show(servers: readonly ServerReading[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,7 +24,7 @@ export async function scriptedExporter(
   first: readonly ServerReading[],
   panels: readonly PanelReading[] = [panelReading()],
 ): Promise<ScriptedExporter> {
-  // An exporter keeps the list of its servers until they are others.
+  // An exporter keeps its list of servers as long as they are the same.
   const servers = [...first];
   const clock = new ManualClock(READ_AT);
   const logger = collectingLogger();
@@ -30,7 +33,7 @@ export async function scriptedExporter(
   const http = new HttpServer({
     listen: { host: '127.0.0.1', port: 0 },
     routes,
-    // Its own, because a stop waits for its grace period.
+    // A separate clock, because a stop waits for its grace period.
     clock: new TestTime(STOP_SPEED).clock(),
     logger,
   });

@@ -1,8 +1,11 @@
-// The network of a query protocol, with a game that is a function.
+// The network of a query protocol, with a function as the game.
 import type { Network } from '../../src/query/network.ts';
 import type { Incoming } from './game-answers.ts';
 
-/** Passes each datagram to the game at once, and its responses to the protocol until one fits. */
+/**
+ * Passes each datagram to the game at once, and the game's responses to the protocol until it
+ * accepts one.
+ */
 export function scriptedNetwork(game: (incoming: Pick<Incoming, 'datagram' | 'reply'>) => void): Network {
   const udpSend = <Result>(
     request: Buffer | string,

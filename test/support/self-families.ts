@@ -1,3 +1,4 @@
+// The metric families of the exporter itself.
 import { SelfMetrics } from '../../src/metrics/self-metrics.ts';
 import { fleetReading } from './readings.ts';
 
@@ -10,7 +11,7 @@ interface Registered {
 
 const { families } = new SelfMetrics({ version: '1.2.3', revision: 'abc', fleet: fleetReading([]) });
 
-/** All families of the exporter itself, in addition to the process and Node.js families of prom-client. */
+/** All families except for the process and Node.js families of prom-client. */
 export const SELF_FAMILIES = (families as readonly unknown[] as readonly Registered[]).map(
   ({ name, help, type, labelNames: labels }) => ({ name, help, type, labels }),
 );

@@ -1,4 +1,4 @@
-// The stage of a simulated panel's API, without a socket: its gate passes every call.
+// A simulated panel's API without a network. Its gate allows every call.
 
 import type { ApiGate, CallTarget } from '../../src/simulator/api-gate.ts';
 import type { ApiHost } from '../../src/simulator/api-host.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../src/simulator/simulator-settings.ts';
 import { ManualClock } from './manual-clock.ts';
 
-/** A panel with one server, `survival`, as its clients reach it at `panel:8080`. */
+/** A panel with one server, `survival`, at the address `panel:8080`. */
 export class SimulatedPanel implements ApiHost {
   readonly clock = new ManualClock(1_000_000);
   readonly tokenKey = new Uint8Array(32);
@@ -42,9 +42,9 @@ export class SimulatedPanel implements ApiHost {
 
 type MakeApi = typeof clientApi;
 
-/** The API of such a panel, to which a test sends requests. */
+/** The API of this panel, to which a test sends requests. */
 export class SimulatedApi {
-  /** What the gate was told of each call. */
+  /** The calls that the gate has handled. */
   readonly passed: CallTarget[] = [];
   readonly #app: ReturnType<MakeApi>;
 
@@ -57,7 +57,7 @@ export class SimulatedApi {
     this.#app = makeApi(panel, { pass } as unknown as ApiGate);
   }
 
-  /** The status and the body of the response to a call. */
+  /** Sends a request, and returns the status and body of the response. */
   async get(path: string): Promise<readonly [status: number, body: unknown]> {
     const response = await this.#app.request(path, { headers: { host: 'panel:8080' } });
     return [response.status, await response.json()];

@@ -1,3 +1,4 @@
+// A small fleet of simulated servers.
 import type { FleetReading } from '../../src/domain/reading.ts';
 import { fleetReading, panelReading, serverReading, staleReading, streamingReading } from './readings.ts';
 

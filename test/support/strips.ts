@@ -1,6 +1,7 @@
+// Strips of states for tests of the status page.
 import { STRIP_STATES, type Strip, type StripState } from '../../src/domain/strip.ts';
 
-/** A strip of these points, oldest first, and of these seconds in each state. */
+/** A strip with these points, oldest first, and this many seconds in each state. */
 export function stripWith(
   runs: readonly (readonly [state: StripState, points: number])[],
   seconds: Readonly<Partial<Record<StripState, number>>> = {},

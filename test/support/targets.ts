@@ -1,6 +1,7 @@
+// Configured servers for tests.
 import type { ServerTarget } from '../../src/domain/server.ts';
 
-/** A server as in the configuration. */
+/** A server as the configuration describes it. */
 export function target(overrides: Partial<ServerTarget> = {}): ServerTarget {
   return {
     panel: 'main',

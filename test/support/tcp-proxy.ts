@@ -1,29 +1,35 @@
+// A simulated network with latency, limited bandwidth and failures.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../src/domain/clock.ts';
 import { sleep } from '../../src/domain/waits.ts';
 
-/** Bytes in transit per direction; above this, the sender is held back. */
+/** The maximum number of bytes in transit per direction. Above it, the sender has to wait. */
 const MAX_WAITING_BYTES = 65_536;
 
-/** The properties of the network; each may change while connections are open. */
+/** The properties of the network. They may change while connections are open. */
 export interface Network {
   /** The one-way latency of each byte, in milliseconds. */
   latencyMs: number;
-  /** Per direction of each connection. */
+  /** The bandwidth of each direction of each connection. */
   bytesPerSecond: number;
-  /** Connections are accepted but nothing is forwarded in either direction; pending data arrives once this ends, if the client still waits. */
+  /**
+   * If true, connections are accepted, but nothing is forwarded. The pending data arrives when this
+   * ends, if the client still waits.
+   */
   blackHole: boolean;
 }
 
-/** Starts a network between a client and a port of the loopback interface; times are those of the clock. */
+/**
+ * Starts a network in front of a port of the loopback interface. Its times are those of the clock.
+ */
 export async function startTcpProxy(clock: Clock, targetPort: number): Promise<TcpProxy> {
   const proxy = new TcpProxy(clock, targetPort);
   await proxy.listen();
   return proxy;
 }
 
-/** A simulated network. */
+/** A network between clients and one port. */
 export class TcpProxy implements Network {
   latencyMs = 0;
   bytesPerSecond = Number.POSITIVE_INFINITY;
@@ -64,7 +70,7 @@ export class TcpProxy implements Network {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Ends every connection with a FIN, and refuses new ones until `listen` is called. */
+  /** Closes every connection with a FIN, and rejects new ones until `listen` is called. */
   async refuse(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -72,12 +78,12 @@ export class TcpProxy implements Network {
     await closed;
   }
 
-  /** Ends every connection with a FIN, even in the middle of a transfer. */
+  /** Closes every connection with a FIN, even during a transfer. */
   cut(): void {
     for (const link of this.#links) link.destroy();
   }
 
-  /** Ends every connection with an RST. */
+  /** Closes every connection with an RST. */
   reset(): void {
     for (const link of this.#links) link.reset();
   }
@@ -94,7 +100,7 @@ export class TcpProxy implements Network {
   }
 }
 
-/** One connection through the network: two lanes that are created and destroyed together. */
+/** A connection through the network: two directions that start and end together. */
 class Link {
   onGone: () => void = () => undefined;
   readonly #sockets: readonly [Socket, Socket];
@@ -106,7 +112,7 @@ class Link {
     this.#sockets = [client, target];
     const road = { clock, network, gone: this.#gone.signal };
     this.#lanes = [new Lane(road, client, target), new Lane(road, target, client)];
-    // What a client sent before it gave up was dropped, too.
+    // The client's last data was dropped, too.
     client.on('end', () => {
       if (network.blackHole) this.destroy();
     });
@@ -149,7 +155,10 @@ interface Parcel {
   readonly sentAt: number;
 }
 
-/** One direction of a connection; its bytes arrive in order, delayed, and no faster than the network allows. */
+/**
+ * One direction of a connection. Its bytes arrive in order, delayed, and at the network's
+ * bandwidth.
+ */
 class Lane {
   readonly #road: Road;
   readonly #from: Socket;
@@ -190,7 +199,7 @@ class Lane {
   #go(): void {
     if (this.#driving || this.#held) return;
     this.#driving = true;
-    // Rejects if the connection is gone, together with the bytes in transit.
+    // Rejects if the connection is gone. The bytes in transit are then lost.
     this.#drive().catch(() => undefined);
   }
 

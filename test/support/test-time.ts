@@ -1,26 +1,33 @@
+// The time of tests, which waits for all work that is under way.
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import { FastClock } from '../../src/simulator/fast-clock.ts';
 import { isWorkingElsewhere } from './working-elsewhere.ts';
 
 /**
- * Milliseconds of test time that a step takes at most at moderate speeds: sockets are served between two steps, so this is how far
- * two parts of a test can be apart.
+ * The maximum length of a step at moderate speeds, in milliseconds of test time. Sockets are only
+ * handled between steps, so two parts of a test may be this far apart.
  */
 const MAX_STEP_MS = 200;
 
-/** The shortest delay of Node's timers: at high speeds, a step is as long as this is there. */
+/** The shortest delay of Node.js' timers, which is the length of a step at high speeds. */
 const SHORTEST_DELAY_MS = 1;
 
-/** Real milliseconds between two steps at low speeds. */
+/** The interval of steps at low speeds, in real milliseconds. */
 const STEP_EVERY_MS = 4;
 
-/** Turns of an event loop that is never quiet, such as under a flood, after which time advances all the same. */
+/**
+ * The number of turns of the event loop after which time advances although the loop is never quiet,
+ * such as during a flood.
+ */
 const MAX_BUSY_TURNS = 50;
 
-/** The number of rounds in which timers may set timers that are due at once, before time has to advance. */
+/**
+ * The number of rounds in which timers may start timers that are due at once, before time has to
+ * advance.
+ */
 const MAX_ROUNDS = 100;
 
-/** How much later each reading is than the one before. */
+/** The difference between two successive readings. */
 const READING_MS = 1e-6;
 
 interface Waiting {
@@ -29,11 +36,17 @@ interface Waiting {
 }
 
 /**
- * Time that advances, while a timer waits, in steps of at most the same length, and never looks at the machine's clock. A step follows
- * only a turn of the event loop in which no socket and no file had an event, and at whose start nothing else worked for the test: no
- * thread, no program that it launched, no name lookup. So what is on its way arrives before time goes on, and a busy machine makes a
- * test slow rather than wrong: an age of two seconds is always the fault of the program under test. As on a machine, no instant is read
- * twice, also between two steps: a call that follows another starts after its end. All clocks of one test share it.
+ * Time that advances in steps of limited length as long as a timer waits. It doesn't depend on the
+ * machine's clock.
+ *
+ * A step waits until nothing is under way for the test: no event of a socket or file in a turn of
+ * the event loop, and, at the start of that turn, no busy thread, no busy program that the test
+ * launched, and no lookup of a name. All data on its way therefore arrives before time advances. A
+ * busy machine makes a test slow but doesn't fail it: a sample that is two seconds old is always
+ * the fault of the program under test.
+ *
+ * As on a machine, two readings are never equal, even between two steps, so a call after another
+ * one starts after its end. All clocks of a test share this time.
  */
 export class TestTime {
   #speed: number;
@@ -46,8 +59,8 @@ export class TestTime {
   #followedAt: number;
 
   /**
-   * With a machine's clock that it follows, a step is as long as what passed there, up to the longest one: for tests with Prometheus,
-   * which has no other time.
+   * If the time follows a machine's clock, a step is as long as the time that passed there, up to
+   * the maximum. For tests with Prometheus, which can't use another time.
    */
   constructor(speed: number, followed?: Pick<Clock, 'now'>) {
     this.#speed = speed;
@@ -55,13 +68,13 @@ export class TestTime {
     this.#followedAt = followed?.now() ?? 0;
   }
 
-  /** The number of its seconds per real second at most, while nothing holds the process up. */
+  /** The maximum number of test seconds per real second. Time is slower while work is under way. */
   set speed(speed: number) {
     this.#speed = speed;
     this.#arm();
   }
 
-  /** A clock with its own timers and wall time. */
+  /** Creates a clock with its own timers and wall time. */
   clock(): TestClock {
     return new TestClock(this);
   }
@@ -97,7 +110,7 @@ export class TestTime {
     this.#timer = setTimeout(() => this.#begin(delayMs * this.#speed), delayMs).unref();
   }
 
-  /** Takes a step once nothing is on its way. */
+  /** Takes a step when nothing is under way. */
   #begin(stepMs: number): void {
     if (this.#followed !== undefined) this.#step(stepMs);
     else if (isWorkingElsewhere())
@@ -140,7 +153,7 @@ export class TestTime {
   }
 }
 
-/** How many events of sockets, files, threads and programs this thread has handled. */
+/** The number of events of sockets, files, threads and programs that this thread has handled. */
 function eventsOfLoop(): number {
   return performance.nodeTiming.uvMetricsInfo.events;
 }
@@ -149,7 +162,7 @@ function eventsOfLoop(): number {
 export class TestClock extends FastClock {
   readonly #time: TestTime;
   #pending = 0;
-  /** How far the wall clock was stepped; the monotonic clock is unaffected. */
+  /** The sum of all steps of the wall clock. They don't affect the monotonic clock. */
   stepMs = 0;
 
   constructor(time: TestTime) {

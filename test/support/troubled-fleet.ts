@@ -1,3 +1,4 @@
+// Servers with every kind of problem, for tests of the dashboards.
 import type { FleetReading, ServerReading } from '../../src/domain/reading.ts';
 import { NO_STOPS } from '../../src/domain/stops.ts';
 import { expositionOf } from './exposition-target.ts';
@@ -38,7 +39,7 @@ function without(name: string, changes: ServerReadingChanges, target: Target = {
   });
 }
 
-/** A server with each kind of problem, and some without any. */
+/** A server with each kind of problem, and some without problems. */
 const SERVERS: readonly ServerReading[] = [
   running('fine'),
   running('viking', {}, { egg: 'Valheim' }),
@@ -91,7 +92,7 @@ function ofQueries(mute: number): readonly string[] {
   ];
 }
 
-/** The exposition of the same servers while they are healthy. */
+/** The exposition of the same servers without problems. */
 export const FINE = expositionOf(
   fleet(
     SERVERS.map(({ target }) => running(target.name, {}, target)),

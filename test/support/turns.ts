@@ -1,9 +1,10 @@
+// The length of the event loop's turns.
 import { cpuMs } from './cpu-time.ts';
 import { repeatedly } from './eventually.ts';
 
 /**
- * Measures the longest turn of the event loop until the returned function is called, in milliseconds of processor time: a turn's
- * real time grows with whatever else the machine does.
+ * Measures the longest turn of the event loop until the returned function is called. In
+ * milliseconds of processor time, because real time also depends on other programs.
  */
 export function watchTurns(): () => number {
   let longestMs = 0;

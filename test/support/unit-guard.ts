@@ -1,16 +1,18 @@
+// A setup file that keeps unit tests from starting programs and threads.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';
 
-/** Every function that starts a program. */
+/** All functions that start a program. */
 const STARTERS = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'] as const;
 
-// Setup file of the unit tests: they need no build and change nothing on the machine, so they can't start a program, such as
-// apt-get, or a thread, whose program would come from `dist`. `syncBuiltinESMExports` applies this to named imports, too.
+// Unit tests need no build and change nothing on the machine. They must not start programs, such as
+// apt-get, or threads, which run files of `dist`. `syncBuiltinESMExports` also replaces named
+// imports.
 for (const name of STARTERS) {
   Object.assign(childProcess, { [name]: () => refuse('a program') });
 }
-// `new` doesn't work with arrow functions.
+// A normal function, because `new` doesn't work with arrow functions.
 Object.assign(threads, {
   Worker: function Worker() {
     refuse('a thread');

@@ -1,4 +1,4 @@
-// Servers with each kind of problem that the status page shows, and some that are well, as the exporter knows them.
+// Servers with each kind of problem that the status page shows, and some without problems.
 import type { ServerReading } from '../../src/domain/reading.ts';
 import type { ShownStop } from '../../src/domain/stops.ts';
 import { type ServerReadingChanges, serverReading, streamingReading } from './readings.ts';
@@ -50,13 +50,13 @@ export const off = (name: string, changes: ServerReadingChanges = {}): ServerRea
     target: { ...target(name), ...changes.target },
   });
 
-/** Many servers that run: `server-1` and so on. */
+/** Running servers with the names `server-1`, `server-2` and so on. */
 export const manyRunning = (count: number): readonly ServerReading[] =>
   Array.from({ length: count }, (_, index) =>
     running(`server-${index + 1}`, { target: { id: String(index).padStart(8, '0') } }),
   );
 
-/** In the order of the configuration, which differs from the page's. */
+/** The servers in the order of the configuration, which differs from that of the page. */
 export const URGENT_FLEET: readonly ServerReading[] = [
   running('calm'),
   off('spare', { expected_running: 0 }),
@@ -91,6 +91,6 @@ export const URGENT_FLEET: readonly ServerReading[] = [
   }),
 ];
 
-/** In the page's order. */
+/** The names in the order of the page. */
 export const URGENT = ['broken', 'forgotten', 'lost', 'hot', 'full'];
 export const NEUTRAL = ['calm', 'spare', 'old-season'];

@@ -1,14 +1,15 @@
+// Web configurations and certificates in a temporary folder.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Authority, type Certificate, createAuthority } from './certificates.ts';
 
-/** A web configuration with TLS, whose certificate and key are the files of `pairOf`. */
+/** A web configuration with TLS. Its certificate and key are the files of `pairOf`. */
 export const TLS = 'tls_server_config: { cert_file: server.crt, key_file: server.key }\n';
 
 export const pairOf = ({ cert, key }: Certificate) => ({ 'server.crt': cert, 'server.key': key });
 
-/** The files of a web configuration in a temporary folder, and two certificates for them. */
+/** A temporary folder for a web configuration, and two certificates. */
 export class WebConfigFiles {
   readonly first: Certificate;
   readonly second: Certificate;
@@ -27,7 +28,7 @@ export class WebConfigFiles {
     return new WebConfigFiles(authority, [await issue(), await issue()]);
   }
 
-  /** Writes files into a new folder; returns the first one's path. */
+  /** Writes files into a new folder. Returns the path of the first file. */
   async write(contents: Readonly<Record<string, string>>): Promise<string> {
     await this.clear();
     this.#folder = await mkdtemp(join(tmpdir(), 'web-config-'));
@@ -39,7 +40,7 @@ export class WebConfigFiles {
     return join(this.#folder ?? '', name);
   }
 
-  /** The text with paths relative to the folder. */
+  /** The text with paths that are relative to the folder. */
   relative(text: string): string {
     return text.replaceAll(`${this.#folder}/`, '');
   }

@@ -1,7 +1,11 @@
+// WebSocket frames and upgrades as bytes.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** A frame as it is on the wire (RFC 6455, section 5.2): a byte with flags and kind, then length, mask and content. */
+/**
+ * A frame as bytes (RFC 6455, section 5.2): a byte with flags and kind, then length, mask and
+ * content.
+ */
 export function wireFrame(first: number, content: string | Buffer = '', isMasked = false): Buffer {
   const body = Buffer.from(content);
   const mask = isMasked ? 0x80 : 0;

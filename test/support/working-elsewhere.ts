@@ -1,17 +1,18 @@
-// Whether anything works for a test outside of its event loop.
+// Detects work for a test outside of its event loop.
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { launchedPids } from './process.ts';
 
-/** Long enough for a thread's number, its name of at most 15 characters, and its state. */
+/** Enough for the id of a thread, its name of at most 15 characters, and its state. */
 const STATE_BYTES = 64;
 
-/** The file of each thread of this process that tells its state, by number. */
+/** Open files with the states of this process's threads, by thread id. */
 const states = new Map<string, number>();
 const read = Buffer.alloc(STATE_BYTES);
 
 /**
- * Whether a thread of this process other than its main one, or a program that the test launched, runs or is to run, or a name is being
- * looked up, which waits for a name server. As on Linux: elsewhere, tests depend on how fast the machine is.
+ * Whether another thread of this process or a launched program is running or about to run, or a
+ * lookup waits for a name server. Only on Linux: on other systems, tests depend on the machine's
+ * speed.
  */
 export function isWorkingElsewhere(): boolean {
   if (process.platform !== 'linux') return false;
@@ -27,7 +28,7 @@ function hasWorkingThread(): boolean {
     if (file === undefined) return false;
     states.set(thread, file);
     const state = stateIn(file);
-    // Another thread may have got the number of one that has ended.
+    // A new thread may have the id of one that has ended.
     if (state === undefined) forget(thread);
     return isWorking(state);
   });
@@ -49,7 +50,7 @@ function isProgramWorking(pid: number): boolean {
   });
 }
 
-/** The numbers of a process's threads; none once it has ended. */
+/** The thread ids of a process; none if it has ended. */
 function threadsOf(pid: number | 'self'): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`);
@@ -58,7 +59,7 @@ function threadsOf(pid: number | 'self'): readonly string[] {
   }
 }
 
-/** Undefined once the thread has ended. */
+/** Undefined if the thread has ended. */
 function openState(pid: number | 'self', thread: string): number | undefined {
   try {
     return openSync(`/proc/${pid}/task/${thread}/stat`, 'r');
@@ -67,7 +68,7 @@ function openState(pid: number | 'self', thread: string): number | undefined {
   }
 }
 
-/** The letter of a thread's state; undefined once it has ended. */
+/** The letter of a thread's state; undefined if the thread has ended. */
 function stateIn(file: number): string | undefined {
   try {
     const text = read.toString('latin1', 0, readSync(file, read, 0, STATE_BYTES, 0));
@@ -77,7 +78,7 @@ function stateIn(file: number): string | undefined {
   }
 }
 
-/** Whether a thread runs, waits for a processor, or waits for a disk. */
+/** Whether a thread runs, or waits for a processor or a disk. */
 function isWorking(state: string | undefined): boolean {
   return state === 'R' || state === 'D';
 }

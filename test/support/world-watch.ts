@@ -1,49 +1,53 @@
+// The visible problems and the data of a simulated world, second by second.
 import type { World } from '../../bench/fairness/simulation.ts';
 import type { CauseCode, Problem } from '../../src/domain/problems.ts';
 import { busiestMinute } from './busiest-minute.ts';
 
-/** What was to be seen of a world at one instant. */
+/** The visible state of a world at one time. */
 export interface Look {
   readonly up: boolean;
   readonly fresh: number;
   readonly streaming: number;
-  /** Servers that ever had data. */
+  /** The number of servers that ever had data. */
   readonly sampled: number;
-  /** Of the panel. */
+  /** The causes of the panel's problems. */
   readonly causes: readonly CauseCode[];
-  /** The cause of each node that has a problem. */
+  /** The causes of nodes with a problem. */
   readonly nodes: Readonly<Record<string, CauseCode>>;
-  /** How old each server's newest sample is, in seconds; infinite if it never had one. */
+  /** The age of each server's newest sample, in seconds. Infinite before the first sample. */
   readonly ages: readonly number[];
-  /** Why each server that the panel blocks is blocked. */
+  /** The reasons of the servers that the panel blocks. */
   readonly blocked: readonly string[];
-  /** What has a problem: `panel`, `path websocket`, `node n0`; twice if it has two. */
+  /**
+   * The subjects with a problem: `panel`, `path websocket`, `node n0`. A subject with two problems
+   * appears twice.
+   */
   readonly blamed: readonly string[];
 }
 
-/** What was to be seen of a world over some minutes, second by second. */
+/** The visible states of a world over some minutes. */
 export interface Seen {
-  /** At this second since the watch began. */
+  /** The state in this second after the start. */
   at(second: number): Look;
-  /** After how many seconds every server had data; infinite if one never had. */
+  /** The seconds until every server had data. Infinite if one never had any. */
   readonly allSampledAfterS: number;
-  /** How many seconds after that second every server that may stream did. */
+  /** The seconds from this second until all servers that may stream did. */
   allStreamAfterS(second: number): number;
   allFreshAfterS(second: number): number;
-  /** How many seconds after that second nothing had a problem any more. */
+  /** The seconds from this second until there were no more problems. */
   allWellAfterS(second: number): number;
-  /** Had the panel as a whole ever a problem? */
+  /** Whether the panel as a whole ever had a problem. */
   readonly wasDown: boolean;
   readonly busiestMinute: number;
-  /** Responses with 429. */
+  /** The number of responses with status 429. */
   readonly throttled: number;
-  /** Everything that ever had a problem. */
+  /** All subjects that ever had a problem. */
   readonly blamed: ReadonlySet<string>;
   readonly mostCausesPerScope: number;
   readonly warnings: readonly string[];
 }
 
-/** Lets minutes pass in a world, and looks at it every second. */
+/** Lets minutes pass in a world, and records its state every second. */
 export async function watchWorld(world: World, minutes: number): Promise<Seen> {
   const { clock, fleet, gateway, panel, warnings } = world;
   const looks: Look[] = [];
@@ -96,13 +100,13 @@ export async function watchWorld(world: World, minutes: number): Promise<Seen> {
   };
 }
 
-/** What a problem of a panel that works is about: one of its paths, or what its cause is about. */
+/** The scope of a problem while the panel works: one of its paths, or the scope of the cause. */
 function scopeOf({ cause, detail }: Problem): string {
   const [, path] = /^(\w+) calls only: /.exec(detail) ?? [];
   return path === undefined ? cause : `path ${path}`;
 }
 
-/** How often the most frequent of these occurs. */
+/** The number of occurrences of the most frequent name. */
 function mostAlike(names: readonly string[]): number {
   return Math.max(0, ...names.map((name) => names.filter((other) => other === name).length));
 }
