@@ -1,3 +1,4 @@
+// Faults of the API budget.
 import { afterEach, expect, it } from 'vitest';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';

@@ -1,3 +1,4 @@
+// Faults of TLS.
 import { afterAll, beforeAll, it } from 'vitest';
 import { type Authority, createAuthority } from '../support/certificates.ts';
 import { expectRow } from '../support/fault-row.ts';

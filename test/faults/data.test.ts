@@ -1,3 +1,4 @@
+// The data about a server whose source has a problem.
 import { it } from 'vitest';
 import { expectRow } from '../support/fault-row.ts';
 import { slowRows } from './rows/all.ts';

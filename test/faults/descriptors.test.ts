@@ -1,3 +1,4 @@
+// A process without file descriptors.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,12 +17,12 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const SERVERS = 60;
 
 /**
- * How much faster than real time the panel and the exporter run, in separate processes: at a higher speed, a busy machine is too slow
- * for the exporter's deadlines.
+ * The speed of the panel and the exporter, which are separate processes. At a higher speed, a busy
+ * machine would miss the exporter's deadlines.
  */
 const SPEED = 20;
 
-/** Deadlines that a busy machine meets. */
+/** Deadlines that even a busy machine meets. */
 const SETTINGS = [
   'requests_per_minute: 600',
   'request_timeout: 20m',
@@ -38,7 +39,10 @@ afterEach(async () => {
   await panel?.stop();
 });
 
-/** Limits the number of a process's file descriptors; Node.js raises its soft limit to the hard one when it starts. */
+/**
+ * Limits the file descriptors of a process. Node.js raises its soft limit to the hard limit at its
+ * start.
+ */
 const limitDescriptors = (pid: string, count: number) => run('prlimit', ['--pid', pid, `--nofile=${count}:`]);
 
 const { name, cause, during, after } = DESCRIPTORS_ROW;
@@ -74,7 +78,7 @@ it.each([name])('%s', async () => {
   panel.sockets({ kind: 'drop' });
   const line = await program.printed(/^.*"cause":"(\w+)".*Raise the limit on open files.*$/m);
   expect(line[1]).toBe(cause);
-  // The scrape may fail because no descriptor is left for its connection, but nothing worse may happen.
+  // This scrape may fail, because no descriptor may be left for its connection.
   await fetch(`${url}/metrics`).catch(() => undefined);
 
   await limitDescriptors(pid, after);

@@ -1,3 +1,4 @@
+// Compares doctor's causes with those in the metrics.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { isAllHealthy } from '../../src/doctor/report.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';

@@ -1,9 +1,10 @@
+// The larger scenarios of the fairness benchmark.
 import { expect, it } from 'vitest';
 import { missed } from '../../bench/fairness/benchmark.ts';
 import { SCENARIOS } from '../../bench/fairness/scenarios.ts';
 import { simulate } from '../../bench/fairness/simulation.ts';
 
-/** Servers that the unit tests simulate at most. */
+/** The largest fleet of the unit tests. Larger scenarios run here. */
 const SMALL = 250;
 
 const large = SCENARIOS.filter(({ groups }) => groups.reduce((sum, { count }) => sum + count, 0) > SMALL);
@@ -15,7 +16,7 @@ it.each(large.map((scenario) => [scenario.name, scenario] as const))(
     const said = JSON.stringify(outcome);
     expect(missed(scenario, outcome), said).toEqual([]);
     expect(outcome.allSampledAfterS, said).toBeLessThan(Number.POSITIVE_INFINITY);
-    // The backups of a server that is refused or suspended can't be read.
+    // Backups are unreadable while the server is rejected or suspended.
     const works = scenario.groups.every(({ trouble }) => trouble === 'none');
     if (works && outcome.backupsKnown !== undefined) expect(outcome.backupsKnown, said).toBe(1);
   },

@@ -1,3 +1,4 @@
+// A hostile panel with an endless server list, beside a good panel.
 import { afterEach, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import type { Simulator } from '../../src/simulator/simulator-interface.ts';
@@ -9,7 +10,10 @@ const GOOD_SERVERS = 20;
 const MAX_ADDED_BYTES = 250 * 1_048_576;
 const MAX_ADDED_LINES = 20;
 
-/** How long an exporter is watched without the hostile panel and after its server list, in seconds of its own samples. */
+/**
+ * The duration of the watch, without the hostile panel and after its server list, in seconds of
+ * samples.
+ */
 const WATCH_SECONDS = 6;
 
 let good: Simulator | undefined;
@@ -21,7 +25,7 @@ afterEach(async () => {
 
 const uuidOf = (n: number) => `${n.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 
-/** Five hundred pages of a hundred suspended servers each. */
+/** A page with a hundred suspended servers, of five hundred pages. */
 function pageOf(page: number): string {
   const data = Array.from({ length: 100 }, (_, index) => {
     const uuid = uuidOf((page - 1) * 100 + index);
@@ -32,13 +36,19 @@ function pageOf(page: number): string {
   return JSON.stringify({ data, meta: { pagination: { total_pages: 500 } } });
 }
 
-/** The values of the series with this name and this prefix of their labels; these scrapes are too long to be parsed often. */
+/**
+ * The values of the series with this name whose labels start with this prefix. A complete parser
+ * would be too slow for these scrapes.
+ */
 function numbersIn(scraped: string, name: string, labels: string): readonly number[] {
   const series = new RegExp(`^${name}${labels === '' ? '' : `\\{${labels}[^}]*\\}`} (\\S+)$`, 'gm');
   return [...scraped.matchAll(series)].map(([, value]) => Number(value));
 }
 
-/** The built program with these panels, scraped continuously until the end of the attack. */
+/**
+ * Runs the built program with these panels, and scrapes it continuously until the end of the
+ * attack.
+ */
 async function watched(panels: readonly string[], isEnd: (scraped: string) => boolean) {
   const { process, url, until } = await serveProgram({ yaml: ['panels:', ...panels].join('\n') });
   const all = Array.from({ length: GOOD_SERVERS }, () => 1);

@@ -1,3 +1,4 @@
+// The number of log lines during outages of many servers.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CAUSES } from '../../src/diagnosis/causes.ts';
 import { type JsonLine, LogStage, SERVERS } from '../support/log-stage.ts';
@@ -5,13 +6,19 @@ import { endPrograms } from '../support/program.ts';
 
 const SPEED = 8;
 
-/** Five lines and a count for each of a few kinds of events, and a few lines about the panel. */
+/**
+ * The limit for an outage: five lines and a count for each of a few kinds of events, and a few
+ * lines about the panel.
+ */
 const MAX_LINES = 60;
 
-/** Milliseconds on the run's fast clock after which no more lines are pending. */
+/** The time after which no more lines are pending, in milliseconds of the accelerated clock. */
 const LINES_SETTLE_MS = 130_000;
 
-/** Five lines and a count for what opened, and for what is suspended. */
+/**
+ * The limit for a start: five lines and a count for opened sockets, and the same for suspended
+ * servers.
+ */
 const MAX_START_LINES = 12;
 
 let stage: LogStage;
@@ -54,7 +61,7 @@ const OUTAGES: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     'after a restart of the panel and its nodes',
     async () => {
       await stage.panel.stopListening();
-      // Two rounds of canaries have to fail.
+      // The panel is down after two failed rounds of canaries.
       await stage.pass(60_000);
       await stage.panel.startListening();
     },

@@ -1,3 +1,4 @@
+// Faults of networks.
 import { it } from 'vitest';
 import { expectRow } from '../support/fault-row.ts';
 import { slowRows } from './rows/all.ts';

@@ -1,3 +1,4 @@
+// Faults of servers, nodes and clocks.
 import { it } from 'vitest';
 import { expectRow } from '../support/fault-row.ts';
 import { slowRows } from './rows/all.ts';

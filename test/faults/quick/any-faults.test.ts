@@ -1,3 +1,4 @@
+// Combinations of faults in virtual time, with and without random ones.
 import { randomInt } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -6,8 +7,8 @@ import type { CauseCode } from '../../../src/domain/problems.ts';
 import { LONGEST_TEST_MS } from '../../support/eventually.ts';
 import { anyStory, expectTruth, type Story } from '../../support/fault-story.ts';
 
-// The same stories in every run; FAULT_RUNS=1000 plays as many new ones, and prints the FAULT_SEED
-// that plays them again.
+// By default, every run plays the same random stories. FAULT_RUNS=1000 plays as many new ones, and
+// prints the FAULT_SEED that repeats them.
 const { FAULT_RUNS, FAULT_SEED = randomInt(2 ** 31) } = process.env;
 const SEED = 25;
 const runs =
@@ -16,13 +17,13 @@ const runs =
     : { numRuns: Number(FAULT_RUNS), seed: Number(FAULT_SEED) };
 if (FAULT_RUNS !== undefined) process.stderr.write(`FAULT_SEED=${runs.seed}\n`);
 
-/** Generous for one story: an idle core plays six in a second. */
+/** The time limit of one story. Generous: an idle core plays six stories per second. */
 const MS_PER_STORY = 10_000;
 
-/** A failure is shrunk, which plays about as many stories again. */
+/** The timeout. To shrink a failure takes about as many stories again. */
 const TIMEOUT_MS = Math.max(LONGEST_TEST_MS, 2 * runs.numRuns * MS_PER_STORY);
 
-/** Each fault alone: what has a problem because of it, as `watchWorld` names it, and its cause. */
+/** Single faults: the subjects with a problem, named as in `watchWorld`, and their cause. */
 const ALONE: readonly (readonly [
   effect: Effect,
   on: Fault['on'],
@@ -61,7 +62,7 @@ const ALONE: readonly (readonly [
 it.each(ALONE)(
   '%s (%s of %s) is a problem of nothing but: %s, %s',
   async (effect, on, node, blamed, cause) => {
-    // Lists are read at the start, and then rarely.
+    // Backups and schedules are read at the start, and then rarely.
     for (const fromMinute of on === 'backups' || on === 'schedules' ? [0] : [0, 2]) {
       const toMinute = fromMinute + 4;
       const seen = await expectTruth({
@@ -82,7 +83,7 @@ it.each(ALONE)(
   },
 );
 
-/** What failed once, with the other faults of the story. */
+/** A story that failed once, with all of its faults. */
 const story = (
   limit: number,
   seed: number,

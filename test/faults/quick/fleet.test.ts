@@ -1,3 +1,4 @@
+// Faults of a whole fleet in virtual time.
 import { describe, expect, it } from 'vitest';
 import { missed } from '../../../bench/fairness/benchmark.ts';
 import { SCENARIOS } from '../../../bench/fairness/scenarios.ts';
@@ -14,7 +15,7 @@ const group = (
   }: Partial<Pick<ServerGroup, 'mode' | 'node'>> & { trouble?: Trouble } = {},
 ): ServerGroup => ({ count, mode, trouble, node });
 
-/** Plays a world for some minutes, looks at it every second, and stops it. */
+/** Plays a world for some minutes, records its state every second, and stops it. */
 async function play(setting: Setting, minutes: number, seed?: number): Promise<Seen> {
   const world = startWorld({ listingMinutes: 1, ...setting }, seed);
   try {
@@ -67,10 +68,10 @@ const idOf = ({ target: { id } }: World['panel']['servers'][number]) => id;
 
 const THIRTY = fleetOf(30, 3);
 
-/** The end of a fault that lasts ten minutes from the start. */
+/** The fault starts with the world and lasts ten minutes. */
 describe('one fault', () => {
   it.each<[string, Fault['on'], number]>([
-    // A trial a minute, and the canary that it causes.
+    // A trial per minute, and the canary after it.
     ['a path', 'websocket', 24],
     // One canary of each kind every 25 s.
     ['the panel', undefined, 60],
@@ -194,7 +195,7 @@ it('after a restart of a panel and its node, 200 servers stream as soon as the b
     if (at - (tokens.get(server) ?? Number.NEGATIVE_INFINITY) < 60_000) repeated += 1;
     tokens.set(server, at);
   }
-  // A token that a canary gets is thrown away.
+  // A token from a canary isn't used for a socket.
   expect(repeated).toBeLessThanOrEqual(2);
   expect(seen.busiestMinute).toBeLessThanOrEqual(192);
   expect(seen.throttled).toBe(0);
@@ -205,7 +206,7 @@ async function dropNode({ panel, clock }: World, node: string): Promise<void> {
   await clock.advance(0);
 }
 
-/** Larger fleets take longer: the benchmark and the tests of faults have them. */
+/** The largest fleet in this test. The benchmark and the slow tests of faults have larger ones. */
 const MOST_SERVERS = 250;
 
 const small = SCENARIOS.filter(

@@ -1,3 +1,4 @@
+// The effect of a fault on servers that it doesn't concern, in virtual time.
 import { describe, expect, it } from 'vitest';
 import type { Effect, Fault, ServerGroup } from '../../../bench/fairness/scripted-panel.ts';
 import { type Setting, startWorld, type World } from '../../../bench/fairness/simulation.ts';
@@ -6,10 +7,10 @@ import { type Look, type Seen, watchWorld } from '../../support/world-watch.ts';
 /** A healthy server's newest sample is never older. */
 const STALENESS_S = 60;
 
-/** Everything is back this long after a fault's end. */
+/** The time after which everything works again, counted from the end of a fault. */
 const BACK_S = 75;
 
-/** A call that hangs is given up after this time. */
+/** The timeout of a call. */
 const REQUEST_TIMEOUT_S = 25;
 
 type Mode = ServerGroup['mode'];
@@ -21,7 +22,7 @@ const group = (count: number, mode: Mode, node = 'n0', trouble: ServerGroup['tro
   node,
 });
 
-/** As many servers on each node: n0, n1, and so on. */
+/** Groups with equally many servers on the nodes n0, n1, and so on. */
 const nodesOf = (nodes: number, perNode: number, mode: Mode): readonly ServerGroup[] =>
   places(0, nodes).map((node) => group(perNode, mode, `n${node}`));
 
@@ -29,7 +30,7 @@ const places = (from: number, to: number) => Array.from({ length: to - from }, (
 
 const LISTED = { limit: 240, listingMinutes: 1 };
 
-/** A fault of the first ten minutes unless said otherwise. */
+/** A fault during the first ten minutes, unless `more` contains other times. */
 const fault = (effect: Effect, more: Partial<Fault> = {}): Fault => ({
   fromMinute: 0,
   toMinute: 10,
@@ -37,13 +38,13 @@ const fault = (effect: Effect, more: Partial<Fault> = {}): Fault => ({
   ...more,
 });
 
-/** The same effect on the tokens and polls of some servers. */
+/** The same effect on the tokens and the polls of some servers. */
 const onCalls = (effect: Effect, more: Partial<Fault> = {}): readonly Fault[] => [
   fault(effect, { ...more, on: 'websocket' }),
   fault(effect, { ...more, on: 'resources' }),
 ];
 
-/** `FAULT_SEED=7` plays every row with other chances. */
+/** `FAULT_SEED=7` plays every row with other random numbers. */
 const SEED = Number(process.env['FAULT_SEED'] ?? 0);
 
 type Event = readonly [minute: number, act: (world: World) => void];
@@ -55,7 +56,7 @@ const dropsAt = (minute: number, nodes: readonly string[]): Event => [
 
 interface Played extends Seen {
   readonly world: World;
-  /** What was to be seen in each second, beginning with this one. */
+  /** The visible state in each second from this one on. */
   readonly looks: (fromS?: number) => readonly Look[];
 }
 
@@ -71,14 +72,14 @@ async function play(setting: Setting, minutes: number, events: readonly Event[] 
   }
 }
 
-/** The greatest age of the newest sample of any of these servers, in seconds. */
+/** The highest age of these servers' newest samples, in seconds. */
 const oldestS = ({ looks }: Played, servers: readonly number[], fromS: number) =>
   Math.max(...looks(fromS).flatMap(({ ages }) => servers.map((server) => ages[server] ?? 0)));
 
 const blamedBesides = ({ blamed }: Played, scopes: readonly string[]) =>
   [...blamed].filter((scope) => !scopes.includes(scope));
 
-/** Log lines of the API's paths, by path. */
+/** Log lines about paths of the API, by path. */
 const pathLines = ({ world: { lines } }: Played) =>
   lines.flatMap(({ at, message }) => {
     const [, path] = /(?:for|responds to) (\w+) calls (?:only|again)/.exec(message) ?? [];
@@ -114,7 +115,8 @@ describe('servers that work stay fresh', () => {
       ]);
       expect(oldestS(seen, places(4, 12), 15)).toBeLessThanOrEqual(STALENESS_S);
       expect(blamedBesides(seen, ['node n0'])).toEqual([]);
-      // Without a list, only the addresses of sockets show nodes, and those that had a token stream on.
+      // Without a server list, only the addresses of sockets reveal nodes, and servers with a token
+      // keep streaming.
       expect(seen.at(480).nodes).toEqual({});
     },
   );
@@ -193,7 +195,8 @@ describe('the cause is known', () => {
     const groups = [...nodesOf(2, 4, 'auto'), group(4, 'poll')];
     const seen = await play({ ...LISTED, groups, faults: [fault('hang', { fromMinute })] }, 4);
     const first = seen.world.panel.calls.find(({ at }) => at >= fromMinute * 60_000);
-    // Nothing is known before the first canary; later, canaries follow the first call that times out.
+    // Nothing is known before the first canary. Later, canaries follow the first call that times
+    // out.
     const canaryS = (first?.at ?? 0) / 1000 + (fromMinute === 0 ? 0 : REQUEST_TIMEOUT_S);
     const downS = seen.looks().findIndex(({ blamed }) => blamed.includes('panel'));
     expect(downS).toBeGreaterThan(canaryS);
@@ -245,7 +248,7 @@ describe('the cause is known', () => {
   it('of blocked servers in each second while the server list is cut', async () => {
     const groups = [group(9, 'auto', 'n0', 'suspended'), group(6, 'auto', 'n1')];
     const seen = await play(
-      // With so few calls, asking each server again takes a while.
+      // The rate limit is so low that it takes a while to poll each server again.
       {
         ...LISTED,
         pinned: 12,
@@ -268,7 +271,8 @@ describe('within 75 s after its end, nothing is left', () => {
     expect(seen.allStreamAfterS(155)).toBeLessThanOrEqual(BACK_S);
     expect(seen.at(155 + BACK_S).blocked).toEqual([]);
     expect(seen.at(155 + BACK_S).nodes).toEqual({});
-    // Half of a node's servers that it doesn't know, in the second in which none streams, may be all of them.
+    // The node doesn't know half of its servers. In the second without any streaming server, these
+    // may look like all of its servers.
     expect([...seen.blamed].filter((subject) => subject !== 'node n0')).toEqual([]);
   });
 

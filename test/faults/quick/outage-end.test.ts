@@ -1,4 +1,4 @@
-// When an outage ends, what servers show follows at once, whenever each of them is asked again.
+// The end of an outage: all servers of the panel lose its problem at once.
 import { expect, it } from 'vitest';
 import type { Effect, Fault } from '../../../bench/fairness/scripted-panel.ts';
 import { startWorld, type World } from '../../../bench/fairness/simulation.ts';

@@ -1,3 +1,4 @@
+// A fault of each kind, for every run of the tests.
 import { it } from 'vitest';
 import { expectRow } from '../../support/fault-row.ts';
 import { QUICK_ROWS } from '../rows/all.ts';

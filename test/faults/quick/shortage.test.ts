@@ -1,4 +1,4 @@
-// What a fleet does with few calls in the minutes after something failed, played in virtual time.
+// A fleet with a low rate limit in the minutes after a fault, in virtual time.
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../bench/fairness/scripted-panel.ts';
 import { startWorld, type World } from '../../../bench/fairness/simulation.ts';

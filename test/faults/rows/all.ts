@@ -1,3 +1,4 @@
+// All rows of faults, by group.
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
 import { ACCOUNT_SHARED_ROW, BACKLOG_ROW, BUDGET_ROW } from './budget.ts';
@@ -15,7 +16,7 @@ import { SERVER_ROWS } from './servers.ts';
 import { SOCKET_ROWS } from './sockets.ts';
 import { TOKEN_ROWS } from './tokens.ts';
 
-/** One of each kind, and those that have found bugs. */
+/** A row of each kind, and rows that have found bugs. */
 const QUICK: readonly string[] = [
   'credentials: 403 as errors',
   'resources: 504 as html',
@@ -47,13 +48,13 @@ const GROUPS = {
   calagopus: CALAGOPUS_ROWS,
 };
 
-/** Rows with their names, as test tables take them. */
+/** Rows with their names, in the form of test tables. */
 type Titled = readonly (readonly [name: string, row: FaultRow])[];
 
 /** The rows of `npm test`. */
 export const QUICK_ROWS: Titled = titled(named(QUICK));
 
-/** The causes that some row covers. */
+/** The causes of all rows. */
 export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ...Object.values(GROUPS)
     .flat()
@@ -69,14 +70,14 @@ export const PLAYED_CAUSES: ReadonlySet<CauseCode> = new Set([
   ].map(({ cause }) => cause),
 ]);
 
-/** The rows of all groups whose fault has a cause that an exporter shows which starts during the fault. */
+/** The rows with a cause that an exporter shows even if it starts during the fault. */
 export const ROWS_WITH_A_CAUSE: Titled = titled(
   Object.values(GROUPS)
     .flat()
     .filter(({ cause, isOfOpenSocket }) => cause && !isOfOpenSocket),
 );
 
-/** The rows of one group except the quick ones. */
+/** The rows of this group, without the quick ones. */
 export function slowRows(group: keyof typeof GROUPS): Titled {
   return titled(GROUPS[group].filter(({ name }) => !QUICK.includes(name)));
 }

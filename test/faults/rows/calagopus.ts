@@ -1,3 +1,4 @@
+// Faults of Calagopus panels and their daemons.
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
@@ -11,11 +12,11 @@ import { POLL_INTERVAL_MS, REQUEST_TIMEOUT_MS, TOKENS_MS, TRIAL_GAP_MS } from '.
 
 const CALAGOPUS: SimulatorOptions = { panel: 'calagopus', rateLimitPerMinute: 720 };
 
-/** Polled servers of the affected one's node, and of another. */
+/** Polled servers on the affected server's node, and on another node. */
 const SIBLINGS = ['sibling-1', 'sibling-2'];
 const DISTANT = ['distant-1', 'distant-2', 'distant-3'];
 
-/** Two nodes whose servers are polled together. */
+/** Two nodes, each with servers that are polled together. */
 const TWO_NODES: FaultRow['scene'] = {
   mode: 'poll',
   polled: [...SIBLINGS, ...DISTANT],
@@ -29,7 +30,10 @@ const TWO_NODES: FaultRow['scene'] = {
   },
 };
 
-/** How the calls of a node's list ended since the record was cleared, and those of its servers. */
+/**
+ * The results of calls for a node's server list, and of calls for its single servers, since the
+ * record was cleared.
+ */
 function pollsOf({ panel }: Scene, node: string) {
   const calls = panel.record.calls.filter((call) => call.endpoint === 'resources' && call.node === node);
   const [lists, own] = [true, false].map((isList) =>
@@ -53,7 +57,7 @@ function expectOtherNodePolledTogether(scraped: Scraped, scene: Scene): void {
   expect(own).toEqual([]);
 }
 
-/** What happens to the calls for a node's list, and those for each of its servers. */
+/** Makes calls for a node's server list fail, and calls for its single servers. */
 function arrange(fault: Pick<RestFault, 'kind' | 'times'> & Partial<RestFault>): FaultRow['arrange'] {
   return ({ panel }) => {
     panel.record.clear();
@@ -73,7 +77,10 @@ const LIST_FAULTS = [
   ],
 ] as const satisfies readonly (readonly [string, Partial<RestFault>, number, CauseCode, CauseCode, RegExp])[];
 
-/** The panel gets the responses for a node's list, and for each of its servers, from the node at once. */
+/**
+ * Both the node's list and the calls for single servers fail. The panel gets these responses from
+ * the node at once.
+ */
 const NODE_ROWS = LIST_FAULTS.map(
   ([what, fault, status, cause, causeOfCall, log]): FaultRow => ({
     name: `Calagopus: a node's list ${what}, as do calls for its servers`,
@@ -96,7 +103,7 @@ const NODE_ROWS = LIST_FAULTS.map(
   }),
 );
 
-/** Only the list fails: its servers have their values from calls of their own. */
+/** Only the node's list fails. Its servers get their values from single calls. */
 const LIST_ROWS = LIST_FAULTS.map(
   ([what, fault, status]): FaultRow => ({
     name: `Calagopus: a node's list ${what}, and calls for its servers work`,
@@ -116,7 +123,7 @@ const LIST_ROWS = LIST_FAULTS.map(
   }),
 );
 
-/** Faults of a Calagopus panel and its daemon, whose responses and sockets are their own. */
+/** Faults with responses and sockets that only Calagopus has. */
 export const CALAGOPUS_ROWS: readonly FaultRow[] = [
   {
     name: 'Calagopus: a node with too many sockets that have not authenticated yet',

@@ -1,3 +1,4 @@
+// Faults of TLS.
 import { readFile } from 'node:fs/promises';
 import type { TlsOptions } from 'node:tls';
 import { expect } from 'vitest';
@@ -11,17 +12,19 @@ import { TARGET, TARGET_UUID } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import { AT_ONCE_MS, REFUSED_MS, TOKENS_MS, TRIAL_GAP_MS } from './bounds.ts';
 
-/** What can be wrong with a TLS port, and the resulting message. */
+/** A mistake in the TLS of a port, and the expected messages. */
 interface BadTls {
   readonly what: string;
   readonly make: (authorities: Authorities) => Promise<Certificate>;
-  /** OpenSSL's or Node's code, which the log contains, or OpenSSL's sentence if it arrives with an EPROTO. */
+  /**
+   * Matches the code of OpenSSL or Node.js in the log, or OpenSSL's message if the code is EPROTO.
+   */
   readonly code: RegExp;
   readonly panel: CauseCode;
   readonly node: CauseCode;
 }
 
-/** The CA that the exporter trusts, and another one. */
+/** An authority that the exporter trusts, and one that it doesn't. */
 interface Authorities {
   readonly trusted: Authority;
   readonly unknown: Authority;
@@ -84,7 +87,7 @@ const BAD_TLS: readonly BadTls[] = [
   },
 ];
 
-/** A row with certificates, which are created when it runs. */
+/** A row whose certificates are created when it runs. */
 export interface TlsRow {
   readonly name: string;
   readonly cause: CauseCode;
@@ -111,7 +114,7 @@ function scene({ trusted, good, bad }: Material): NonNullable<FaultRow['scene']>
   };
 }
 
-/** The panel has bad TLS from the start, until it gets good TLS. */
+/** A panel with a mistake in its TLS from the start. */
 function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<FaultRow, 'name'> {
   let port = 0;
   return {
@@ -135,7 +138,7 @@ function badPanel({ code, panel: cause }: BadTls, material: Material): Omit<Faul
   };
 }
 
-/** The target server's node gets bad TLS, and then good TLS. */
+/** A node that gets a mistake in its TLS while its server streams. */
 function badNode({ code, node: cause }: BadTls, material: Material): Omit<FaultRow, 'name'> {
   let port = 0;
   return {
@@ -156,7 +159,7 @@ function badNode({ code, node: cause }: BadTls, material: Material): Omit<FaultR
   };
 }
 
-/** A panel with TLS under a name that looks remote, and a node with plain ws. */
+/** A panel with TLS whose name looks remote, and a node without TLS. */
 function plainNode(trusted: Authority, good: Certificate): Omit<FaultRow, 'name'> {
   let names: NameService | undefined;
   return {
@@ -195,7 +198,7 @@ const insecure: TlsRow = {
   }),
 };
 
-/** What may be wrong with TLS, for the panel and for a node. */
+/** All mistakes, once of the panel and once of a node. */
 export const TLS_ROWS: readonly TlsRow[] = [
   ...BAD_TLS.flatMap((trouble): readonly TlsRow[] => {
     const row = (whose: string, cause: CauseCode, build: typeof badPanel): TlsRow => {

@@ -1,3 +1,4 @@
+// Faults that affect the data about a server.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -12,12 +13,15 @@ import { AT_ONCE_MS, TOKENS_MS } from './bounds.ts';
 
 const MINUTE_MS = 60_000;
 
-/** By then, a daemon's late messages have arrived, and the reason of a stop, which is decided after ten seconds, is known. */
+/**
+ * The time after which a daemon's late messages have arrived and the reason of a stop is known. The
+ * reason is decided after ten seconds.
+ */
 const SETTLES_MS = 12_000;
 
 const valueOf = (scraped: Scraped, name: string, server = TARGET) => scraped.value(name, { server });
 
-/** The counters of the target server, once no more changes are pending. */
+/** Asserts the target server's counters, when no more changes are pending. */
 async function expectCounted(
   scene: Scene,
   { starts, ...stops }: { starts: number } & Partial<StopCounts>,
@@ -42,7 +46,10 @@ async function waitFor({ watch, clock }: Scene, ms: number): Promise<void> {
 const untilState = (scene: Scene, state: string) =>
   scene.watch.until((scraped) => expect(pictureOf(scraped).state).toBe(state), MINUTE_MS);
 
-/** Waits until the target server has this state in the simulated panel, whether the exporter sees it or not. */
+/**
+ * Waits until the target server has this state in the simulated panel, even if the exporter doesn't
+ * see it.
+ */
 const untilTrue = (scene: Scene, state: string) =>
   scene.watch.until(() => expect(scene.panel.server(TARGET).state).toBe(state), MINUTE_MS);
 
@@ -56,7 +63,7 @@ const socketsOpened = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID).op
 const tokenCalls = ({ panel }: Scene) =>
   panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
-/** Events while no socket is open and no poll sees them. */
+/** Events while no socket is open and no poll runs. */
 const gaps: readonly FaultRow[] = [
   {
     name: 'a start without a socket, of a server that was off',
@@ -87,14 +94,17 @@ const gaps: readonly FaultRow[] = [
     during: { condition: 'failing', streaming: 0 },
     lift: clearFaults,
     recoveryMs: TOKENS_MS,
-    // Nobody saw how the second run ended.
+    // The end of the second run wasn't seen, so its reason is unknown.
     afterwards: (scene) => expectCounted(scene, { starts: 2, requested: 1, unknown: 1 }),
   },
 ];
 
 const starts = (scraped: Scraped) => valueOf(scraped, 'gameserver_starts_total');
 
-/** Slow enough that a status holds for two seconds, longer than a busy machine takes between two frames. */
+/**
+ * So slow that a status lasts two seconds, which is longer than the time between two frames on a
+ * busy machine.
+ */
 const SPEED_OF_LATE_FRAMES = 10;
 
 const lateStates: readonly FaultRow[] = [
@@ -117,7 +127,7 @@ const lateStates: readonly FaultRow[] = [
   },
 ];
 
-/** Transitions that never end. */
+/** Starts and stops that never end. */
 const stuck: readonly FaultRow[] = [
   {
     name: 'a start whose end the node never notices',
@@ -165,7 +175,7 @@ function frozenStatistics(): FaultRow {
         expect(startedAt).toBeDefined();
       }, MINUTE_MS);
       scene.panel.failSockets({ kind: 'frozen-stats', server: TARGET });
-      // By the second response to a request for stats.
+      // After the second request for stats.
       await scene.watch.until((scraped) => expect(pictureOf(scraped).up).toBe(0), 3 * SILENCE_MS);
     },
     during: { ...DARK, condition: 'streaming', streaming: 1 },
@@ -181,18 +191,24 @@ function frozenStatistics(): FaultRow {
   };
 }
 
-/** Long enough after the first renewal, a minute after the connect, that two more tokens may be requested within a minute. */
+/**
+ * The time since the connection after which two more tokens may be requested within a minute. The
+ * first renewal is a minute after the connection.
+ */
 const SETTLED_MS = 130_000;
 
-/** A call for a token takes so long that the server stops meanwhile. */
+/** The duration of a call for a token. The server stops during it. */
 const SLOW_TOKEN_MS = 5_000;
 
 const DENYLISTED = 'jwt: created too far in past (denylist)';
 
-/** A daemon's prefix of messages that respond to a frame. */
+/** The prefix of a daemon's messages in response to a frame. */
 const ANSWERED = `Error Event [0f4b5d2c-0000-4000-8000-000000000000]: ${DENYLISTED}`;
 
-/** A daemon's late rejection costs only the next token and its call, on a clock that runs fast. */
+/**
+ * The maximum time until the token is renewed after a daemon's late rejection, on the accelerated
+ * clock. Only the next token and its call take time.
+ */
 const RENEWED_WITHIN_MS = 10_000;
 
 function tokenOfTheSameSecond(): FaultRow {
@@ -208,7 +224,7 @@ function tokenOfTheSameSecond(): FaultRow {
     },
     during: STREAMING,
     shows: (scraped, scene) => {
-      // For the connect, the first renewal, and both tokens of this row.
+      // One for the connection, one for the first renewal, and two in this row.
       expect(tokenCalls(scene)).toHaveLength(4);
       const sampledAt = valueOf(scraped, 'gameserver_last_sample_timestamp_seconds') ?? 0;
       expect(sampledAt * 1_000).toBeGreaterThan(revokedAt + 1_000);
@@ -246,7 +262,7 @@ const tokens: readonly FaultRow[] = [
   tokenOfTheSameSecond(),
 ];
 
-/** A server that only the server list contains. */
+/** A server that is only in the server list. */
 const EXTRA = 'extra';
 
 const DISCOVER = ['discover: { interval: 1m }'];
@@ -262,7 +278,7 @@ async function addExtra({ panel, watch }: Scene): Promise<void> {
   );
 }
 
-/** The server list without the extra server, and with an entry that identifies no server. */
+/** The server list without the extra server, but with an entry without an identity. */
 async function invalidListing({ panel }: Scene): Promise<string> {
   const headers = { authorization: `Bearer ${panel.apiKey}`, accept: 'application/json' };
   const answer = await fetch(`${panel.url}/api/client?page=1&per_page=100`, { headers });
@@ -290,7 +306,7 @@ function deletedServer(): FaultRow {
     during: STREAMING,
     shows: (scraped, { clock }) => {
       expect(isThere(scraped)).toBe(false);
-      // The next walk through the server list, not two more.
+      // After the next reading of the server list, not after two more.
       expect(clock.now() - deletedAt).toBeLessThan(1.5 * MINUTE_MS);
     },
     recoveryMs: AT_ONCE_MS,
@@ -325,7 +341,7 @@ const listings: readonly FaultRow[] = [
   deletedServer(),
 ];
 
-/** Reloads the configuration with the target server's other id. */
+/** Reloads the configuration with another id of the target server. */
 async function rename({ exporter }: Scene, from: string, to: string): Promise<void> {
   const yaml = await readFile(join(exporter.folder, 'config.yaml'), 'utf8');
   expect(yaml).toContain(`"${from}"`);
@@ -355,7 +371,7 @@ const ids: readonly FaultRow[] = [
   },
 ];
 
-/** What the data shows while its source has a problem. */
+/** Faults that affect the data about a server. */
 export const DATA_ROWS: readonly FaultRow[] = [
   ...gaps,
   ...lateStates,

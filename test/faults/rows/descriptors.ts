@@ -1,10 +1,11 @@
+// A process without file descriptors.
 import type { CauseCode } from '../../../src/domain/problems.ts';
 
-/** A fault of the whole process, tested with the built program. */
+/** A fault of the whole process, with the built program. */
 export interface ProcessRow {
   readonly name: string;
   readonly cause: CauseCode;
-  /** How many file descriptors the process may have during the fault; some 20 are Node's own. */
+  /** The number of file descriptors during the fault. Node.js itself uses about 20. */
   readonly during: number;
   readonly after: number;
 }

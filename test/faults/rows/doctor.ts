@@ -1,31 +1,32 @@
+// Problems of rate limits and server lists, which only doctor reports.
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator-interface.ts';
 import type { NameProxy } from '../../support/name-proxy.ts';
 
-/** A panel, and the proxy in front of it. */
+/** A panel and the proxy in front of it. */
 export interface DoctorSetting {
   readonly panel: Simulator;
   readonly proxy: NameProxy;
 }
 
-/** Problems of a rate limit or a server list: the exporter works nevertheless. */
+/** A problem during which the exporter still works. */
 export interface DoctorRow {
   readonly name: string;
   readonly cause: CauseCode;
-  /** The severity that doctor reports. */
+  /** The severity in doctor's report. */
   readonly result: 'warning' | 'failed';
   readonly panel?: SimulatorOptions;
-  /** Further lines of the panel's entry in the configuration. */
+  /** Additional lines of the panel's entry in the configuration. */
   readonly settings?: readonly string[];
-  /** The servers come from the panel's server list, with these settings. */
+  /** The `discover` settings, if the servers come from the server list. */
   readonly discover?: string;
   /** Causes the fault. */
   readonly arrange: (setting: DoctorSetting) => void;
-  /** Ends it. */
+  /** Ends the fault. */
   readonly lift: (setting: DoctorSetting) => void;
 }
 
-/** Their first 8 characters are the same. */
+/** UUIDs with the same first 8 characters. */
 const TWINS = ['a1a1a1a1-0000-4000-8000-000000000001', 'a1a1a1a1-0000-4000-8000-000000000002'] as const;
 
 const LIMIT_HEADER = 'x-ratelimit-limit';

@@ -1,3 +1,4 @@
+// Faults of networks between the exporter, the panel and its nodes.
 import { expect } from 'vitest';
 import { DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel, withNetworks } from '../../support/fault-row.ts';
@@ -7,10 +8,10 @@ import { AT_ONCE_MS, CONNECT_TIMEOUT_MS, REQUEST_TIMEOUT_MS, TOKENS_MS, TRIAL_GA
 
 const sockets = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID);
 
-/** Long enough that a round trip takes over a second. */
+/** A latency with which a round trip takes more than a second. */
 const FAR_MS = 600;
 
-/** Between a console's frames and the panel's responses, this is slow, but not too slow. */
+/** A bandwidth that is low, but suffices for a console's frames and the panel's responses. */
 const NARROW_BYTES_PER_SECOND = 1_500;
 
 function askForTokens({ panel }: Scene): void {
@@ -71,14 +72,18 @@ const nodes: readonly FaultRow[] = [
   },
 ];
 
-/** A token contains the old node's address and is used as long as it lives; meanwhile the server is polled. */
+/**
+ * A token contains the node's old address, and is used until it expires. Until then, the server is
+ * polled.
+ */
 const lostNode: FaultRow = {
   name: 'a server that is moved away from a dead node',
   arrange: async ({ panel, networks: { node, neighbors } }) => {
     await node.refuse();
     panel.advertise(TARGET, `ws://127.0.0.1:${neighbors.port}/api/servers/${TARGET_UUID}/ws`);
   },
-  // The panel gave the neighbors another address of the node, so the next attempt has a new token.
+  // The panel returned another address of the node for the neighbors, so the next attempt uses a
+  // new token.
   during: {},
   recoveryMs: TRIAL_GAP_MS,
   afterwards: (scene) => expect(sockets(scene).opened).toBe(2),
@@ -126,7 +131,7 @@ function setAll({ api, node, neighbors }: Scene['networks'], blackHole: boolean)
   for (const network of [api, node, neighbors]) network.blackHole = blackHole;
 }
 
-/** Slowness is no fault: everything starts and continues, only later. */
+/** Slow networks: everything starts and continues, only later. */
 const slow: readonly FaultRow[] = [
   {
     name: 'high latency to everything',
@@ -150,5 +155,5 @@ const slow: readonly FaultRow[] = [
   },
 ];
 
-/** Faults of the network between the exporter, the panel and its nodes. */
+/** All faults of networks. */
 export const NETWORK_ROWS: readonly FaultRow[] = [...nodes, lostNode, ...panels, ...slow].map(withNetworks);

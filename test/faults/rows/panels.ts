@@ -1,3 +1,4 @@
+// Faults of a whole panel.
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { RestFault } from '../../../src/simulator/simulator-schema.ts';
@@ -9,7 +10,7 @@ import { NEIGHBORS, TARGET } from '../../support/fault-stage.ts';
 import { type NameService, startNameService } from '../../support/name-service.ts';
 import { REQUEST_TIMEOUT_MS, SHORT_TRIAL_GAP_MS, SLOW_MS, TOKENS_MS } from './bounds.ts';
 
-/** The probe that detects the panel's recovery, and then a token for each server. */
+/** The time for the probe that detects the panel's recovery, and for a token for each server. */
 const RECOVERY_MS = SHORT_TRIAL_GAP_MS + TOKENS_MS;
 
 const IP_LIMIT =
@@ -17,13 +18,13 @@ const IP_LIMIT =
 
 const UNREACHABLE = { ...DARK, panelUp: 0 } as const;
 
-/** One line reports a panel's problem, and none each server's. */
+/** Asserts that one line reports the panel's problem, and no line those of its servers. */
 function expectOneLine({ exporter }: Scene): void {
   const loud = exporter.lines.filter(({ level }) => level === 'error' || level === 'warn');
   expect(loud.map(({ message }) => message)).toHaveLength(1);
 }
 
-/** Several servers need the panel at the same time. */
+/** Makes several servers need the panel at the same time. */
 function askForTokens({ panel }: Scene): void {
   for (const server of [TARGET, ...NEIGHBORS]) {
     panel.sockets({ kind: 'send', server, event: 'token expiring' });
@@ -140,7 +141,7 @@ const calls: readonly FaultRow[] = [
   },
 ];
 
-/** While the tokens of open sockets live, the panel's API doesn't affect them. */
+/** The panel fails, but the open sockets stream as long as their tokens are valid. */
 const outages = [502, 503, 504].map(
   (status): FaultRow => ({
     name: `${status} from a proxy for every call while sockets are open`,
@@ -171,7 +172,7 @@ const revocation: FaultRow = {
   recoveryMs: RECOVERY_MS,
 };
 
-/** Why every call fails, from the start. */
+/** Responses to every call, from the start. */
 const ANSWERS: readonly (readonly [what: string, fault: RestFault, cause: CauseCode])[] = [
   [
     'a firewall page',
@@ -224,13 +225,13 @@ const answers = ANSWERS.map(
     during: UNREACHABLE,
     cause,
     lift: ({ panel }) => panel.clearFaults(),
-    // Doubts are checked before a problem is attributed to the panel.
+    // The time includes the trial of the suspicion.
     recoveryMs: RECOVERY_MS,
     afterwards: expectOneLine,
   }),
 );
 
-/** The account has the problem, and the servers are polled. */
+/** A problem of the account. Its servers are polled. */
 const noConsoles: FaultRow = {
   name: 'an account without the console permission on any server',
   before: ({ panel }) => panel.failRest({ kind: 'refuse', status: 403, endpoint: 'websocket' }),
@@ -240,7 +241,7 @@ const noConsoles: FaultRow = {
   recoveryMs: SLOW_MS + TOKENS_MS,
 };
 
-/** The panel's address is https, but its port doesn't speak TLS. */
+/** An https address of a port without TLS. */
 const noTls: FaultRow = {
   name: 'a port without TLS behind an https address',
   scene: { address: 'https://127.0.0.1' },
@@ -251,7 +252,7 @@ const noTls: FaultRow = {
   recoveryMs: 0,
 };
 
-/** Faults of a panel as a whole. */
+/** All faults of panels. */
 export const PANEL_ROWS: readonly FaultRow[] = [
   ...connections,
   unknownName(),

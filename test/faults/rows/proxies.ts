@@ -1,3 +1,4 @@
+// Faults of a panel behind a forward proxy.
 import { DARK, POLLED } from '../../support/fault-picture.ts';
 import { type FaultRow, ofPanel } from '../../support/fault-row.ts';
 import { loseToken } from '../../support/fault-scene.ts';
@@ -50,13 +51,16 @@ const node: FaultRow = {
 
 const PANEL = 'http://panel.faults.test';
 
-/** Makes the panel name this host for a server's socket. */
+/** Makes the panel return this host in the address of a server's socket. */
 function advertise({ panel }: Setting, name: string, host: string): void {
   const { port } = new URL(panel.url);
   panel.advertise(name, `ws://${host}:${port}/api/servers/${panel.server(name).uuid}/ws`);
 }
 
-/** Only the proxy can resolve the names of the panel and its nodes, so that they don't look local to the exporter. */
+/**
+ * Only the proxy can resolve the names of the panel and its nodes, so the exporter doesn't know
+ * that they are local.
+ */
 const localAddress: FaultRow = {
   name: 'a local socket address from a panel on another machine',
   scene: { proxied: true, address: PANEL, settings: ['allow_insecure: true'] },
@@ -78,7 +82,7 @@ const localAddress: FaultRow = {
 
 const throughProxy = (row: FaultRow): FaultRow => ({ ...row, scene: { proxied: true, networks: true } });
 
-/** Faults of a panel that is reached through a proxy. */
+/** All faults behind a forward proxy. */
 export const PROXY_ROWS: readonly FaultRow[] = [
   ...panels.map(ofPanel).map(throughProxy),
   throughProxy(node),

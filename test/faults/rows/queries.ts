@@ -1,17 +1,18 @@
+// Game servers that can't be queried.
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import type { Answer } from '../../../src/query/query-model.ts';
 import type { AllocationSpec } from '../../../src/simulator/simulator-schema.ts';
 
-/** A running game server that can't be queried. */
+/** A running game server without a result of its query. */
 export interface QueryRow {
   readonly name: string;
   readonly cause: CauseCode;
-  /** Its default allocation, by default a public address. */
+  /** The default allocation; by default, one with a public address. */
   readonly allocation?: AllocationSpec | null;
   readonly nodeAddress?: string;
-  /** The outcome of the query, if there is one. */
+  /** The result of the query, if it is sent. */
   readonly outcome?: Answer;
-  /** Its egg, from which its type follows. */
+  /** The egg, which determines the query type. */
   readonly egg?: string;
 }
 

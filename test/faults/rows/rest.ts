@@ -1,3 +1,4 @@
+// Faults of the endpoints that the exporter calls for a server.
 import { expect } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
@@ -29,7 +30,7 @@ const CREDENTIALS_CAUSES: Readonly<Record<number, CauseCode>> = {
   504: 'node_unreachable',
 };
 
-/** The causes of a page instead of a panel's response, which shows nothing about a server. */
+/** The causes for HTML pages, which say nothing about a server. */
 const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   400: 'not_a_panel',
   401: 'login_page',
@@ -40,20 +41,21 @@ const PAGE_CAUSES: Readonly<Record<number, CauseCode>> = {
   504: 'timeout',
 };
 
-/** The cause for a refusal of the target server's credentials, or of its resources. */
+/** The cause after the target server's credentials or resources were rejected. */
 function causeOf({ status, shape }: Refusal, endpoint: 'websocket' | 'resources'): CauseCode {
   const isPage = shape === 'html';
   const late = endpoint === 'resources' ? 'node_silent' : 'timeout';
   if (status === 504 && shape !== 'errors') return late;
-  // Only the envelope contains the class of the error: without it, 401 may mean a permission.
+  // Only an error envelope contains the kind of the error. Without it, a 401 may be about a
+  // permission.
   if (status === 401 && shape === 'message') return 'unauthorized';
   if (status === 403 && !isPage && endpoint === 'resources') return 'forbidden';
-  // The server is polled, so the panel has it.
+  // The panel knows the server, because polls work.
   if (status === 404 && !isPage && endpoint === 'websocket') return 'daemon_unknown';
   return (isPage ? PAGE_CAUSES[status] : undefined) ?? CREDENTIALS_CAUSES[status] ?? 'unexpected';
 }
 
-/** The wait in a 429 of the panel. */
+/** The wait that the panel demands with a 429. */
 const PAUSE_SECONDS = 20;
 
 const STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 503, 504];
@@ -65,7 +67,7 @@ interface Refusal {
 
 const refusals: readonly Refusal[] = STATUSES.flatMap((status) => SHAPES.map((shape) => ({ status, shape })));
 
-/** No token is available for the server, which is polled if the resources endpoint may still respond. */
+/** The server gets no token. It is polled if the resources endpoint isn't affected. */
 function withoutToken(refusal: Refusal): FaultRow {
   const { status, shape } = refusal;
   const cause = causeOf(refusal, 'websocket');
@@ -88,7 +90,7 @@ function withoutResources(refusal: Refusal): FaultRow {
   const { status, shape } = refusal;
   const cause = causeOf(refusal, 'resources');
   const reason = lastingRefusal({ cause, detail: '' })?.reason;
-  // A pause that was demanded again is doubled.
+  // The second pause for the same reason is twice as long.
   const recoveryMs = status === 429 ? DEFAULT_WAIT_MS : TRIAL_GAP_MS;
   return {
     ...onResources(
@@ -106,7 +108,7 @@ function withoutResources(refusal: Refusal): FaultRow {
 const BOT_CHECK =
   '{"message":"Access denied by Imunify360 bot-protection. IPs used for automation should be whitelisted"}';
 
-/** Unusable or missing responses other than refusals. */
+/** Invalid or missing responses. */
 const OTHERS: readonly {
   readonly what: string;
   readonly fault: RestFault;
@@ -217,13 +219,13 @@ const useless = OTHERS.flatMap(({ what, fault, log, cause }): FaultRow[] => [
   },
 ]);
 
-/** The panel's response about a response of the server's node. */
+/** The panel's message about an error response from the server's node. */
 function passedOn(status: number): object {
   const detail = `There was an error while communicating with the machine. (code: ${status})`;
   return { status: 504, code: 'DaemonConnectionException', detail };
 }
 
-/** What the panel reports about the target server: why it blocks it, or how its node responded. */
+/** The panel's messages about the target server: why it is blocked, or how its node responded. */
 const WORDED: readonly (readonly [
   what: string,
   refusal: object,
@@ -261,7 +263,7 @@ function wordedRefusal([what, refusal, cause, reason]: (typeof WORDED)[number]):
   };
 }
 
-/** Every refusal on both endpoints that the exporter uses for a server, in every shape. */
+/** All rejections on both endpoints, in every form, and other faults. */
 export const REST_ROWS: readonly FaultRow[] = [
   ...refusals.map(withoutToken),
   ...refusals.map(withoutResources),
@@ -276,7 +278,7 @@ function refuse(status: number, shape: Shape): RestFault {
     status,
     shape,
     ...(status === 409 && { detail: SUSPENDED }),
-    // The panel's own rate limit; on credentials it is that server's.
+    // The panel's rate limit. For credentials, it is a limit of the server.
     ...(status === 429 && { headers: { 'Retry-After': String(PAUSE_SECONDS) } }),
   };
 }
@@ -304,7 +306,7 @@ function onResources(what: string, fault: RestFault, recoveryMs: number): Omit<F
   };
 }
 
-/** The budget retries a throttled call by itself: for the session it is one slow call. */
+/** After a 429, the budget repeats the call. The session only sees a slow call. */
 function whileRefused(status: number): Picture {
   return status === 429 ? { ...DARK, condition: 'polling' } : DARK;
 }

@@ -1,3 +1,4 @@
+// Faults of a server, its node and the clock.
 import { expect } from 'vitest';
 import { PTERODACTYL } from '../../../src/panel/dialects/pterodactyl.ts';
 import { blocked, DARK, POLLED, STREAMING } from '../../support/fault-picture.ts';
@@ -122,7 +123,7 @@ const states: readonly FaultRow[] = [
 
 const nodes: readonly FaultRow[] = [
   {
-    // The socket's cause is more exact than that of the poll.
+    // The socket's cause is more exact than the poll's.
     name: 'a dead node, reported with 504 after 20 s',
     scene: { panel: { unreachable: '504', unreachableDelayMs: 20_000 } },
     arrange: ({ panel }) => panel.setNodeDown(TARGET, true),
@@ -160,10 +161,12 @@ const nodes: readonly FaultRow[] = [
 
 const HOUR_MS = 3_600_000;
 
-/** Short enough that a test sees several renewals. */
+/** The life of a token, so short that the test sees several renewals. */
 const SHORT_LIFE_SECONDS = 60;
 
-/** Samples have the current wall time, and their age is measured by the monotonic clock. */
+/**
+ * Asserts that samples have the current wall time, and that their age follows the monotonic clock.
+ */
 function expectStamped(scraped: Scraped, { clock }: Scene): void {
   const at = scraped.value('gameserver_last_sample_timestamp_seconds', server) ?? 0;
   expect(Math.abs(clock.toUnixMs(clock.now()) - at * 1_000)).toBeLessThan(5_000);
@@ -177,7 +180,7 @@ const steps = [HOUR_MS, -HOUR_MS].map(
       clock.stepMs = stepMs;
     },
     during: STREAMING,
-    // Through several renewals, on the same sockets.
+    // The same sockets outlast several renewals.
     shows: (scraped, scene) => {
       expectStamped(scraped, scene);
       expect(tokens(scene).length).toBeGreaterThanOrEqual(3);
@@ -191,8 +194,9 @@ const steps = [HOUR_MS, -HOUR_MS].map(
 );
 
 /**
- * `unexpected` stands for a bug in this program. By design, no network or panel can cause it: decoders reject whatever they can't
- * read with their own error. The row therefore replaces a decoder with one that throws, as a bug in it would.
+ * The cause `unexpected` indicates a bug in the program. No network or panel can cause it, because
+ * decoders reject invalid data with an error of their own. This row therefore uses a decoder with a
+ * bug.
  */
 function throwingDecoder(): FaultRow {
   const { resources } = PTERODACTYL.requests;
@@ -223,5 +227,5 @@ function throwingDecoder(): FaultRow {
   };
 }
 
-/** Faults of a server, its node and the clock. */
+/** All faults of servers, nodes and the clock. */
 export const SERVER_ROWS: readonly FaultRow[] = [...moves, ...states, ...nodes, ...steps, throwingDecoder()];

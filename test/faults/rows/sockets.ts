@@ -1,3 +1,4 @@
+// Faults of a console socket.
 import { expect } from 'vitest';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 import { SILENCE_MS } from '../../../src/session/machine-effects.ts';
@@ -17,7 +18,7 @@ import {
   TOKENS_MS,
 } from './bounds.ts';
 
-/** Closes the target server's socket, and makes the next ones fail like this. */
+/** Closes the target server's socket, and makes new sockets fail in this way. */
 function lastingFault(fault: SocketFault): Pick<FaultRow, 'arrange' | 'lift' | 'during'> {
   return {
     arrange: ({ panel }) => {
@@ -164,7 +165,7 @@ const forgottenServers: FaultRow = ofPanel({
   recoveryMs: TOKENS_MS,
 });
 
-/** Addresses that the panel may name for the target server's socket; PORT stands for one without TLS. */
+/** Invalid addresses of the target server's socket. PORT stands for a port without TLS. */
 const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
   ['node one', 'socket_address'],
   ['ftp://127.0.0.1/ws', 'socket_address'],
@@ -174,7 +175,7 @@ const ADDRESSES: readonly (readonly [address: string, cause: CauseCode])[] = [
   ['ws://localhost:1/ws', 'socket_address_not_allowed'],
 ];
 
-/** Adds a hanging upgrade, so that the time between two sockets is visible. */
+/** A silent socket, and an upgrade that hangs, so that the time between two sockets is visible. */
 const silenceShown: FaultRow = {
   name: 'a socket on which no stats arrive, and no new one opens',
   arrange: ({ panel }) => {
@@ -190,7 +191,7 @@ const silenceShown: FaultRow = {
   recoveryMs: CONNECT_TIMEOUT_MS + TOKENS_MS,
 };
 
-/** Names are resolved in this process, so no lookup outlasts the row. */
+/** Resolves names within this process, so that no lookup outlasts the row. */
 function withUnknownName(): Pick<FaultRow, 'before' | 'clean'> {
   let names: NameService | undefined;
   return {
@@ -215,12 +216,12 @@ function badAddress([address, cause]: (typeof ADDRESSES)[number]): FaultRow {
     cause,
     lift: ({ panel }) => panel.advertise(TARGET, undefined),
     ...(cause === 'node_dns' && withUnknownName()),
-    // A token that is otherwise valid is used as long as it lives, and contains the address.
+    // A token contains the address and is used until it expires.
     recoveryMs: TOKEN_LIFE_MS,
   };
 }
 
-/** A daemon's messages about tokens, and how long a server isn't retried after each. */
+/** A daemon's messages about tokens, the wait until the next attempt, and the cause. */
 const JWT_ERRORS: readonly (readonly [
   text: string,
   recoveryMs: number,
@@ -230,7 +231,8 @@ const JWT_ERRORS: readonly (readonly [
   ['jwt: exp claim is invalid', TOKENS_MS, 'token_clock'],
   ['jwt: token is expired', TOKENS_MS, 'token_clock'],
   ['jwt: created too far in past (denylist)', TOKENS_MS, 'token_clock'],
-  // The simulator's tokens grant everything by default: a node that misses the permission then has another version.
+  // The simulator's tokens have all permissions by default. If the node doesn't find one, it
+  // expects another version of tokens.
   ['jwt: no permission to connect to this server', REFUSED_MS, 'token_version'],
   ['jwt: missing connect permission', REFUSED_MS, 'token_version'],
   ['jwt: missing connect permission', SLOW_MS, 'no_console_permission', ['control.console']],
@@ -266,7 +268,7 @@ const opened = ({ panel }: Scene) => panel.record.sockets(TARGET_UUID).opened;
 const tokens = ({ panel }: Scene) =>
   panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
-/** Later than this after an auth, a rejection no longer indicates a bad token. */
+/** The time after an authentication from which on a rejection doesn't indicate a bad token. */
 const SETTLED_MS = 35_000;
 
 const revokedTokens: readonly FaultRow[] = [
@@ -278,7 +280,7 @@ const revokedTokens: readonly FaultRow[] = [
     },
     during: STREAMING,
     shows: (_, scene) => expect(tokens(scene).length).toBe(2),
-    // The token is renewed on the open socket.
+    // The same socket continues with the renewed token.
     afterwards: (scene) => expect(opened(scene)).toBe(1),
     recoveryMs: AT_ONCE_MS,
   },
@@ -316,7 +318,7 @@ const losses: readonly FaultRow[] = [
     arrange: ({ panel }) => void panel.sockets({ kind: 'drop', server: TARGET }),
     during: STREAMING,
     reconnects: 'closed',
-    // With the token that is still valid.
+    // The token is still valid, so it is used again.
     afterwards: (scene) => expect(tokens(scene).length).toBe(1),
     recoveryMs: AT_ONCE_MS,
   },
@@ -385,7 +387,7 @@ const losses: readonly FaultRow[] = [
   },
 ];
 
-/** Faults of one server's socket: its upgrade, its auth, its frames and its end. */
+/** Faults of a socket's upgrade, authentication, frames and end. */
 export const SOCKET_ROWS: readonly FaultRow[] = [
   ...upgrades,
   ...handshakes,

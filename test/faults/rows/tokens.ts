@@ -1,3 +1,4 @@
+// Faults of the renewal of tokens.
 import { expect } from 'vitest';
 import { blocked, DARK, POLLED, pictureOf, STREAMING } from '../../support/fault-picture.ts';
 import type { FaultRow } from '../../support/fault-row.ts';
@@ -8,10 +9,13 @@ import { SLOW_MS, TOKENS_MS } from './bounds.ts';
 const tokens = ({ panel }: Scene) =>
   panel.record.calls.filter(({ endpoint, server }) => endpoint === 'websocket' && server === TARGET_UUID);
 
-/** Short enough that a test sees several lives. */
+/** The life of a token, so short that the test sees several renewals. */
 const SHORT_LIFE_SECONDS = 60;
 
-/** Lets the target server stream with a token that expires soon; the others' tokens live on. */
+/**
+ * Makes the target server stream with a token that expires soon. The tokens of other servers stay
+ * valid.
+ */
 async function giveShortToken(scene: Scene): Promise<void> {
   const before = tokens(scene).length;
   scene.panel.set({ tokenLifetimeSeconds: SHORT_LIFE_SECONDS });
@@ -22,7 +26,7 @@ async function giveShortToken(scene: Scene): Promise<void> {
   }, TOKENS_MS);
 }
 
-/** Waits until the renewal has failed while the open socket streams. */
+/** Waits until a renewal has failed, and asserts that the open socket still streams. */
 function expectStillStreaming(scene: Scene): Promise<number> {
   const before = tokens(scene).length;
   return scene.watch.until((scraped) => {
@@ -40,7 +44,7 @@ const renewals = [401, 403, 404, 409, 500, 503].map((status): FaultRow => {
       scene.panel.failRest({ kind: 'refuse', status, endpoint: 'websocket', server: TARGET });
       await expectStillStreaming(scene);
     },
-    // A 404 may be of one path.
+    // A 404 may concern only one path, so it doesn't block the server.
     during: status === 409 ? blocked('maintenance') : POLLED,
     reconnects: 'token_expired',
     log: new RegExp(`/websocket returned ${status}`),
@@ -70,5 +74,5 @@ const expiries: readonly FaultRow[] = [
   },
 ];
 
-/** Faults of the renewal of a token. */
+/** All faults of the renewal of tokens. */
 export const TOKEN_ROWS: readonly FaultRow[] = [...renewals, ...expiries];
