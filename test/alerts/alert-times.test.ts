@@ -9,13 +9,16 @@ const hasPrometheus = hasProgram('prometheus');
 const hasAlertmanager = hasProgram('prometheus-alertmanager');
 
 interface Plan {
-  /** How much faster than real time. */
+  /** The speed, relative to real time. */
   readonly factor: number;
-  /** How many servers crash within a minute. */
+  /** The number of servers that crash within a minute. */
   readonly stormServers: number;
-  /** How often the whole scenario runs, an hour apart. */
+  /** The number of repetitions of the scenario, an hour apart. */
   readonly rounds: number;
-  /** Whether times are compared with the promised ones: a busy machine is too slow for that in a fast run. */
+  /**
+   * Whether the times must be those in the documentation. In a fast run, a busy machine is too slow
+   * for them.
+   */
   readonly isTimed: boolean;
 }
 
@@ -28,15 +31,15 @@ const PLAN = PLANS[process.env['ALERTS'] ?? 'all'] ?? fail(`ALERTS is one of ${O
 
 const NODE_SERVERS = 40;
 
-/** Minutes for which faults last: longer than tokens live, so that servers lose their data. */
+/** The duration of faults. Servers lose their data, because their tokens expire earlier. */
 const FAULT_MINUTES = 12;
 
-/** Maximum minutes until all alerts have ended. */
+/** The maximum number of minutes until all alerts have ended. */
 const DRAIN_MINUTES = 40;
 
 const HOUR = 60;
 
-/** Real milliseconds of a round and the start before it. */
+/** The maximum duration of a round and of the start before it, in real milliseconds. */
 const MAX_WAIT_MS = ((3 * HOUR * 60_000) / PLAN.factor) * 2 + 120_000;
 
 /** An alert in a notification. */
@@ -47,14 +50,14 @@ interface AlertNotice {
   readonly name: string;
   readonly panel: string;
   readonly subject: string;
-  /** The number of servers from which on a group is reported again. */
+  /** The number of servers from which on the group is notified again. */
   readonly atLeast: string;
 }
 
 interface Round {
-  /** When the faults began. */
+  /** The minute in which the faults began. */
   readonly startedAt: number;
-  /** When the node gave up. */
+  /** The minute in which the node gave up restarting the server. */
   readonly gaveUp: number;
   readonly exporterStopped: number;
   readonly notifications: readonly Notification[];
@@ -68,7 +71,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       new Map([
         ['crashes', panelOf(6)],
         ['storm', panelOf(PLAN.stormServers)],
-        // Its node restarts nothing.
+        // The node of this panel doesn't restart crashed servers.
         ['outage', { ...panelOf(20), crashDetection: false }],
         ['node', panelOf(NODE_SERVERS + 4)],
         ['down', panelOf(5)],
@@ -166,7 +169,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
         .map(({ receiver, status, name }) => `${receiver} ${status} ${name}`);
     }
 
-    /** The minute of the first notification of an alert. */
+    /** The minute of an alert's first notification. */
     function first(name: string, panel: string): number {
       return alerts().find((alert) => alert.name === name && alert.panel === panel)?.minute ?? Number.NaN;
     }
@@ -183,7 +186,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
       if (PLAN.isTimed) expect(minutes).toBeLessThanOrEqual(most);
     }
 
-    /** Prints when each notification was sent, if times are compared. */
+    /** Prints the times of all notifications, if the run compares times. */
     function report(number: number): void {
       if (!PLAN.isTimed) return;
       const lines = alerts().map(
@@ -195,7 +198,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     }
   });
 
-  /** All faults, their end, and the exporter's restart. */
+  /** Causes all faults, ends them, and restarts the exporter. */
   async function play(): Promise<Round> {
     const from = chain.notifications.length;
     const startedAt = chain.minute;
@@ -224,7 +227,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     return { startedAt, gaveUp, exporterStopped, notifications: chain.notifications.slice(from) };
   }
 
-  /** Waits until alerts with these names are among the notifications after this one. */
+  /** Waits until the notifications after this one contain alerts with these names. */
   async function untilSent(from: number, names: readonly string[]): Promise<void> {
     await chain.until(DRAIN_MINUTES, () => {
       const sent = chain.notifications.slice(from).flatMap(read);
@@ -244,7 +247,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     void chain.panel('down').stopListening();
   }
 
-  /** Crashes a server again right after its node restarted it; returns the time. */
+  /** Crashes a server again as soon as its node has restarted it. Returns the time. */
   async function giveUp(): Promise<number> {
     const panel = chain.panel('crashes');
     panel.crash('modded', { code: 1 });
@@ -274,7 +277,10 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     });
   }
 
-  /** Waits until the exporter knows the node to which servers were moved: until then, it reports a part of the old one. */
+  /**
+   * Waits until the exporter knows the new node of moved servers. Until then, it reports an outage
+   * of some of the old node's servers.
+   */
   async function everythingHasMoved(): Promise<void> {
     await chain.until(DRAIN_MINUTES, async () => {
       const moved = await chain.prometheus.query('count(gameserver_info{panel="node", node="node-2"})');
@@ -282,7 +288,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
     });
   }
 
-  /** Waits until no alert is active and the end of each was sent. */
+  /** Waits until no alert is active and all of them were notified as resolved. */
   async function everythingIsQuiet(): Promise<void> {
     await chain.until(DRAIN_MINUTES, async () => expect(await chain.prometheus.query('ALERTS')).toEqual([]));
     await chain.pass(1);
@@ -302,7 +308,7 @@ describe.skipIf(!hasPrometheus || !hasAlertmanager)('alerts from panels to a web
   }
 });
 
-/** A panel whose budget lets all of its servers connect at once. */
+/** A panel whose budget suffices to connect all servers at once. */
 function panelOf(count: number): SimulatorOptions {
   const named = ['lobby', 'modded'];
   return {

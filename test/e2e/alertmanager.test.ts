@@ -5,7 +5,7 @@ import { hasProgram } from '../support/has-program.ts';
 
 const hasAlertmanager = hasProgram('prometheus-alertmanager');
 
-/** Sixty times as fast, but no wait is shorter than a second. */
+/** Sixty times the normal speed, but no wait is shorter than a second. */
 const ACCELERATION = { factor: 60, leastMs: 1_000 };
 
 const JOB = { job: 'gameserver' };
@@ -15,7 +15,7 @@ const NODE_DOWN = { alertname: 'GameserverNodeDown', severity: 'critical', ...MA
 const KEY_REFUSED = { alertname: 'GameserverPanelKeyRefused', severity: 'critical', ...MAIN };
 const EXPORTER_DOWN = { alertname: 'GameserverExporterDown', severity: 'critical', ...JOB };
 
-/** 500 servers of a panel, each with an alert. */
+/** 500 alerts, one for each server of a panel. */
 function servers(
   panel: string,
   alertname = 'GameserverStopped',
@@ -26,14 +26,14 @@ function servers(
   }));
 }
 
-/** An alert of one server; a crash has a reason. */
+/** An alert about a server. A crash has a reason. */
 function of(server: string, alertname: string, isWarning = false): SentAlert {
   const reason: Record<string, string> = alertname === 'GameserverCrashed' ? { reason: 'crashed' } : {};
   const severity = isWarning ? 'warning' : 'critical';
   return { labels: { alertname, severity, ...MAIN, server, server_id: `id-${server}`, ...reason } };
 }
 
-/** Inhibited by the lobby's other alert while that fires. */
+/** An alert that the lobby's other alert inhibits. */
 const NEVER_SENT = of('lobby', 'GameserverCrashed', true);
 
 describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configuration', () => {
@@ -87,7 +87,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     await alertmanager.send([crash]);
     await eventually(() => expect(sent()).toEqual(['crash firing lobby']));
     await alertmanager.send([ended(crash)]);
-    // The notifications after the end of the crash show that its end wasn't sent.
+    // Later notifications show that none was sent at the end of the crash.
     await alertmanager.send([page]);
     await eventually(() => expect(sent()).toEqual(['crash firing lobby', 'page firing modded']));
     await alertmanager.send([ended(page)]);
@@ -237,12 +237,12 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     },
   );
 
-  /** How many alerts fire and are inhibited by others. */
+  /** The number of firing alerts that others inhibit. */
   async function inhibited(): Promise<number> {
     return (await alertmanager.alerts()).filter(({ status }) => status.inhibitedBy.length > 0).length;
   }
 
-  /** Each notification, by the server of its only alert. */
+  /** Notifications about one server each, with its name. */
   function sent(): readonly string[] {
     return alertmanager.notifications.map(({ receiver, alerts }) => {
       const servers = alerts.map(({ status, labels }) => `${status} ${labels['server']}`);
@@ -250,7 +250,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     });
   }
 
-  /** Each notification about a panel, by the least numbers of servers in its alerts. */
+  /** Notifications about a panel, with the minimum number of servers in each alert. */
   function levels(panel: string): readonly string[] {
     return alertmanager.notifications
       .filter(({ groupLabels }) => groupLabels['panel'] === panel)
@@ -269,7 +269,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
     }));
   }
 
-  /** How many alerts with this name were sent as firing. */
+  /** How often an alert with this name was sent as firing. */
   function firing(name: string): number {
     const sentAlerts = alertmanager.notifications.flatMap(({ alerts }) => alerts);
     const own = sentAlerts.filter(
@@ -280,7 +280,7 @@ describe.skipIf(!hasAlertmanager)('a real Alertmanager with the shipped configur
   }
 });
 
-/** The same alert, resolved. */
+/** The same alert after its end. */
 function ended({ labels }: SentAlert): SentAlert {
   return { labels, endsAt: new Date().toISOString() };
 }

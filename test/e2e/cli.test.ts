@@ -25,13 +25,13 @@ const YAML = [
   '    servers: [{ id: 1a7ce997, name: survival }]',
 ].join('\n');
 
-// Not after each test: tests that run at the same time end their programs themselves.
+// Not after each test, because tests run at the same time and end their programs themselves.
 afterAll(async () => {
   await endPrograms();
   removeBad();
 });
 
-/** Runs the program until it ends by itself. */
+/** Runs the program until it exits. */
 async function outcome(args: readonly string[], options: Parameters<typeof runProgram>[1] = {}) {
   const program = runProgram(args, options);
   const { code } = await program.ended;

@@ -12,7 +12,7 @@ import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** Gives a program a terminal; part of every Debian and of util-linux elsewhere. */
+/** Gives a program a terminal. Part of Debian's base system, and of util-linux on others. */
 const SCRIPT = '/usr/bin/script';
 
 const OWN_KEY = 'ptlc_TheUsersOwnKey';
@@ -41,7 +41,7 @@ type Env = Readonly<Record<string, string>>;
 const open = (args: readonly string[], env: Env = {}) =>
   runProgram(['console', '--config', config, ...args], { env, input: 'open' });
 
-/** Runs it until it ends by itself. */
+/** Runs the command until it exits. */
 async function outcome(args: readonly string[], env: Env = {}, text = '') {
   const program = runProgram(['console', '--config', config, ...args], { env, input: { text } });
   const { code } = await program.ended;

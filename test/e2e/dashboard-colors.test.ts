@@ -57,7 +57,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
       await healthy.until('gameserver_collection_up', { server }, [1]);
     }
     await healthy.until('gameserver_blocked', { server: 'unpaid', reason: 'suspended' }, [1]);
-    // What was healthy before it died.
+    // The last metrics of a healthy fleet, which then disappear.
     const dead = await serveExposition(await (await fetch(`${healthy.url}/metrics`)).text());
     const troubled = await serveExposition(FINE);
     const other = await serveExposition('process_resident_memory_bytes 1\nprocess_cpu_seconds_total 1\n');
@@ -100,7 +100,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
 
   const chosen = (job: string): Choices => ({ ...ALL, job: [job] });
 
-  /** Every current color of a stat, a bar or a table cell. */
+  /** The current colors of a stat, a bar or a table cell. */
   async function colorsIn(
     panel: GrafanaPanel,
     choices: Choices,
@@ -238,7 +238,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
             return [`${target.refId} ${fieldName(panel, target)}`, Number(node?.value?.[1])] as const;
           }),
         );
-        // Eleven have samples; eight of them run, and one has almost no memory left.
+        // Eleven servers have samples. Eight of them run, and one has almost no memory left.
         expect(Object.fromEntries(found)).toMatchObject({
           'A Status': 1,
           'B Servers': 14,
@@ -304,7 +304,7 @@ describe.skipIf(!hasPrometheus)('the dashboards with data of a real Prometheus',
   }
 });
 
-/** Panels about what the healthy fleet doesn't have, or some of its servers don't. */
+/** Panels without data, because the healthy fleet, or some of its servers, have none. */
 const MAY_BE_GRAY = new Set([
   'Players',
   'Slots in use',
@@ -326,7 +326,7 @@ const IN_TROUBLE = [
   ['fleet.json', 'Nodes down', `1 ${TROUBLE}`],
   ['fleet.json', 'Crashes', `4 ${WARNING}`],
   ['fleet.json', 'Down', `2 ${TROUBLE}`],
-  // Servers without samples or permission, and those of the node and the panel that are down.
+  // Servers without samples or permission, and servers of the node and the panel that are down.
   ['fleet.json', 'No data', `5 ${TROUBLE}`],
   ['fleet.json', 'Off', `1 ${INFORMATION}`, `1 ${INFORMATION}`],
   ['fleet.json', 'Unresponsive', `1 ${TROUBLE}`],
@@ -350,7 +350,7 @@ function queryOf(panel: GrafanaPanel, { expr, instant, refId }: Target): Dashboa
   return { place: `${panel.title} / ${refId}`, expr, instant: instant === true };
 }
 
-/** Colors of a table's numbers count only if its cells show them. */
+/** The color of a number in a table only counts if the cells show it. */
 function isColored(panel: GrafanaPanel, field: string): boolean {
   if (panel.type !== 'table') return true;
   const look: Readonly<Record<string, unknown>> = { ...lookOf(panel, field) };

@@ -33,13 +33,13 @@ import { endPrograms, type ServedProgram, serveProgram } from '../support/progra
 import { type PrometheusUnderTest, rulesEverySecond, startPrometheusWith } from '../support/prometheus.ts';
 import { fleetReading, panelReading, streamingReading } from '../support/readings.ts';
 
-/** All but those of a Calagopus: events of more than 20 servers aren't shown. */
+/** All jobs except Calagopus', because annotations of more than 20 servers aren't shown. */
 const USUAL: Choices = { ...ALL, job: { all: 'gameserver|queried' } };
 
-/** The metrics of the program itself. */
+/** The job of the program under test. */
 const OWN: Choices = { ...ALL, job: ['gameserver'] };
 
-/** Those of one whose panels are Calagopus. */
+/** The job of an exporter with Calagopus panels. */
 const OF_CALAGOPUS: Choices = { ...ALL, job: ['calagopus'] };
 
 /** A name that has another meaning as a regular expression. */
@@ -48,14 +48,14 @@ const AWKWARD = String.raw`vanilla (1.21)+? [a|b] \d`;
 const BACKUP = { is_successful: true, completed_at: '2026-01-01T04:00:00Z', bytes: 1_000_000_000 };
 const FAILED_BACKUP = { is_successful: false, completed_at: '2026-01-02T04:00:00Z', bytes: 0 };
 
-/** Servers of every kind that the dashboards distinguish. */
+/** A server of every kind that the dashboards distinguish. */
 const SERVERS: readonly ServerSpec[] = [
   {
     name: 'survival',
     profile: 'steady',
     consoleLinesPerSecond: 2,
     backups: [BACKUP, FAILED_BACKUP],
-    // One more than are shown; each has run before the first read, however fast that is.
+    // One more than the dashboard shows. All have run before the first read, however soon it is.
     schedules: Array.from({ length: 21 }, (_, index) => ({ name: `Save ${index}`, everyMs: 10 })),
   },
   { name: AWKWARD, profile: 'idle' },
@@ -96,7 +96,7 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
       await writeFile(file, key, { mode: 0o600 });
       return file;
     };
-    // Two replicas: every join and count finds each server twice.
+    // Two replicas, so every join and count finds each server twice.
     const yaml = configuration(panel, await keyFile('nodes-key', APPLICATION_KEY));
     const replicas = [await serveProgram({ yaml }), await serveProgram({ yaml })];
     const administrators = await keyFile('administrators-key', calagopus.apiKey);
@@ -227,27 +227,34 @@ describe.skipIf(!hasPrometheus)('the dashboards, with a real Prometheus', () => 
   }
 });
 
-/** Sums of fractions depend on the order in which Prometheus finds them. */
+/**
+ * Values without their last digits, because sums of fractions depend on the order in which
+ * Prometheus reads them.
+ */
 function rounded(series: readonly Series[]): unknown {
   const round = ([at, value]: readonly [number, string]) => [at, Number(value).toPrecision(9)];
   return series.map(({ metric, value, values }) => [metric, value && round(value), values?.map(round)]);
 }
 
-/** What a Calagopus doesn't report, and players: these servers aren't queried for theirs. */
+/**
+ * Metrics that Calagopus doesn't report, and those of queries, because these servers aren't
+ * queried.
+ */
 const NOT_REPORTED =
   /gameserver_(?:disk_(?:read|written)|node_(?:\w+_allocated|cpu)|schedule_(?:next_run|processing)|players|bots|query)/;
 
-/** The expected values of single stats after all these events. */
+/** The expected values of single stats after all events. */
 const FIGURES = [
   ['fleet.json', 'Exporters / A', 2],
   ['fleet.json', 'Exporters / B', 0],
-  // Seven by configuration, the same seven by discovery, and one on the panel that rejects the key.
+  // Seven configured servers, the same seven as discovered ones, and one on the panel that rejects
+  // the key.
   ['fleet.json', 'Servers / B', 15],
   ['fleet.json', 'Servers / A', 8],
-  // The server that crashed, by configuration and, because it ran before, by discovery.
+  // The server that crashed, once configured and, because it ran before, once discovered.
   ['fleet.json', 'Down / A', 2],
   ['fleet.json', 'Crashes / A', 2],
-  // The one whose key is rejected; the suspended server on two panels is counted separately.
+  // The server whose key is rejected. The suspended server of two panels is counted separately.
   ['fleet.json', 'No data / A', 1],
   ['fleet.json', 'Off / B', 2],
   ['fleet.json', 'Off / A', 2],
@@ -262,7 +269,9 @@ const FIGURES = [
 
 const NAMES = [...SERVERS.map(({ name }) => name), 'elsewhere', 'lobby', 'maze'].toSorted();
 
-/** Two servers that are queried for their players, of which one doesn't respond, on a node whose CPU is known, as on Pelican. */
+/**
+ * Two queried servers, one of which doesn't respond, on a node whose CPU is known, as on Pelican.
+ */
 const QUERIED = expositionOf(
   fleetReading(
     ['lobby', 'maze'].map((name) =>
@@ -281,7 +290,7 @@ const QUERIED = expositionOf(
   'gameserver_node_cpu_overallocation_ratio{panel="queried",node="fra-1"} 0.2',
 );
 
-/** One panel with everything, one that rejects the key, and one with discovery. */
+/** A panel with servers of every kind, a panel that rejects the key, and a panel with discovery. */
 function configuration(panel: Simulator, nodesKey: string, prefix = ''): string {
   const id = (name: string) => panel.server(name).uuid;
   const access = [`    url: ${panel.url}`, `    api_key: ${panel.apiKey}`, '    requests_per_minute: 6000'];
@@ -309,7 +318,7 @@ function configuration(panel: Simulator, nodesKey: string, prefix = ''): string 
   ].join('\n');
 }
 
-/** Fills survival's disk until the returned function is called. */
+/** Fills the disk of `survival` until the returned function is called. */
 function fillDisk(panel: Simulator): () => void {
   let diskBytes = 10_000_000_000;
   const fill = () => {
@@ -320,7 +329,10 @@ function fillDisk(panel: Simulator): () => void {
   return repeatedly(fill, 500);
 }
 
-/** A restart, a crash, a lost socket and a rejected call, once Prometheus has seen that everything runs. */
+/**
+ * Causes a restart, a crash, a lost socket and a rejected call, after Prometheus has seen that
+ * everything runs.
+ */
 async function causeEvents(
   panel: Simulator,
   replicas: readonly ServedProgram[],

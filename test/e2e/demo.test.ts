@@ -16,7 +16,7 @@ const ANY_PORTS = [...ANY_ADDRESS, '--panel-port', '0', '--control-port', '0'];
 
 afterEach(endPrograms);
 
-/** Calls the control endpoint of a simulated panel. */
+/** Calls the control API of a simulated panel. */
 async function control(url: string, operation: string, body: object): Promise<void> {
   const response = await fetch(`${url}/${operation}`, { method: 'POST', body: JSON.stringify(body) });
   expect(response.status, await response.text()).toBe(200);
@@ -48,7 +48,8 @@ describe('demo', () => {
 
     demo.kill('SIGINT');
     expect(await demo.ended).toEqual({ code: 0, signal: null });
-    // One of twelve servers is suspended, which is information and no warning. On a busy machine, some have crashed by now.
+    // No warnings, except that on a busy machine some servers have already crashed. The suspended
+    // one of the twelve servers is only logged as information.
     expect(demo.stderr.replace(/.*"event":"(?:crashed|gave_up)".*\n/g, '')).toBe('');
   });
 });
@@ -66,7 +67,7 @@ it('demo is open at every address that it is told, and prints a command that cra
   expect(
     valuesIn(await scrape(), 'gameserver_exporter_web_info', { external_url: 'https://games.example.com' }),
   ).toEqual([1]);
-  // A stop is only counted if the server was seen running on the socket.
+  // A stop only counts if the socket has shown that the server runs.
   await until('gameserver_collection_streaming', { server }, [1]);
   const answer = await fetch(crash.replace('localhost', '127.0.0.1'), { method: 'POST', body });
   expect(answer.status).toBe(200);

@@ -15,7 +15,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 const SERVERS = 150;
 
-/** Minimum number of descriptors left for scrapes and API calls. */
+/** The minimum number of descriptors for scrapes and API calls. */
 const RESERVE = 64;
 
 let panel: Simulator;
@@ -25,7 +25,7 @@ afterEach(async () => {
   await panel.stop();
 });
 
-/** Starts `serve` as a process that may open this many files. */
+/** Starts `serve` as a process with this limit of descriptors. */
 async function serveWith(descriptors: number, yaml: string) {
   const file = await configFile(yaml);
   const program = launch('sh', [
@@ -44,7 +44,7 @@ async function serveWith(descriptors: number, yaml: string) {
   return { program, ...metricsAt(url) };
 }
 
-/** Scrapes over a new connection, to the end of the response. */
+/** Scrapes over a new connection, and reads the complete response. */
 async function statusOfScrape(url: string): Promise<number | undefined> {
   const [response] = (await once(get(`${url}/metrics`, { agent: false }), 'response')) as [IncomingMessage];
   await once(response.resume(), 'end');
@@ -72,7 +72,8 @@ it('a process with few file descriptors responds to every scrape, monitors every
   expect(sockets).toBeGreaterThan(0);
   expect(sockets).toBeLessThanOrEqual(100 - RESERVE);
   await until('gameserver_exporter_sockets', { state: 'streaming' }, [sockets]);
-  // Scrapes over new connections, with idle ones open, while servers are polled and sockets are open.
+  // Scrapes still work over new connections, while other connections are idle, servers are polled
+  // and sockets are open.
   const idle = Array.from({ length: 80 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
   for (const socket of idle) socket.on('error', () => undefined);
   await Promise.all(idle.map((socket) => once(socket, 'connect')));

@@ -23,7 +23,7 @@ async function simulated(options: SimulatorOptions = {}): Promise<Simulator> {
   return panel;
 }
 
-/** Runs doctor until it ends by itself. */
+/** Runs doctor until it exits. */
 async function outcome(args: readonly string[], options: Parameters<typeof runProgram>[1] = {}) {
   const program = runProgram(['doctor', ...args], options);
   const { code } = await program.ended;

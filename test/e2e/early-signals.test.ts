@@ -9,7 +9,7 @@ import { configFile, endPrograms, runProgram } from '../support/program.ts';
 
 afterEach(endPrograms);
 
-/** Enough servers that loading the configuration takes a while. */
+/** So many servers that loading the configuration takes a while. */
 const SERVERS = 1_000;
 
 function yaml(): string {
@@ -24,7 +24,7 @@ function yaml(): string {
   ].join('\n');
 }
 
-/** Whether the process handles this signal already. */
+/** Whether the process already handles this signal. */
 async function handles(pid: number | undefined, signal: NodeJS.Signals): Promise<boolean> {
   const status = await readFile(`/proc/${pid ?? 'self'}/status`, 'utf8');
   const [, mask = '0'] = /^SigCgt:\s*(\w+)$/m.exec(status) ?? [];
@@ -39,14 +39,16 @@ function untilHandled(pid: number | undefined, signal: NodeJS.Signals): Promise<
 async function serveAtFirstInstant() {
   const file = await configFile(yaml());
   const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0']);
-  // Node.js itself doesn't handle this one.
+  // A signal that Node.js itself doesn't handle.
   await untilHandled(program.pid, 'SIGHUP');
   return program;
 }
 
 const dataUrl = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Holds the loading of the program after its first file until this file exists, and prints it. */
+/**
+ * A module hook that reports when the program is loaded, and delays that until this file exists.
+ */
 const heldUntil = (file: string) =>
   dataUrl(`
   import { existsSync, writeSync } from 'node:fs';
@@ -58,7 +60,7 @@ const heldUntil = (file: string) =>
     return next(url, context);
   }`);
 
-/** Starts `serve`, and waits until only its first file is loaded. */
+/** Starts `serve`, and waits until only its first module is loaded. */
 async function serveBeforeItsProgram() {
   const file = await configFile(yaml());
   const go = `${file}.go`;
@@ -88,21 +90,24 @@ describe('before the program is loaded', () => {
   });
 });
 
-/** The program waits five seconds for a pipe: a busy machine needs longer. */
+/**
+ * Flags for a slower clock. The program waits at most five seconds for a pipe, but a busy machine
+ * needs longer.
+ */
 const PATIENT = acceleratedNode(1 / 20);
 
-/** Starts a command with a configuration that is a pipe, and waits until it reads that. */
+/** Starts a command whose configuration is a pipe, and waits until it reads the pipe. */
 async function readingItsConfiguration(command: readonly string[], flags: readonly string[] = []) {
   const file = await configFile('');
   const [pipe, text] = [`${file}.pipe`, `${file}.text`];
   await promisify(execFile)('mkfifo', [pipe]);
-  // A reader finds no end of the file while somebody may write.
+  // The file doesn't end for its reader as long as another process may write.
   const writer = await open(pipe, 'r+');
   const program = runProgram([...command, '--config', pipe, ...flags], { nodeFlags: PATIENT });
   await eventually(async () => expect(await openFiles(program.pid)).toContain(pipe));
   return {
     program,
-    /** Ends the pipe; a reload reads the same text from a file. */
+    /** Completes the configuration. A reload reads the same text from a file. */
     configure: async () => {
       await writeFile(text, yaml(), { mode: 0o600 });
       await rename(text, pipe);

@@ -24,7 +24,7 @@ const egg = eggSchema.parse(
   ),
 );
 
-/** The start-up command as the container's own shell receives it. */
+/** The start-up command in the form in which the container's shell receives it. */
 const startup = egg.startup.replaceAll('{{', '${').replaceAll('}}', '}');
 const { done } = z.object({ done: z.string() }).parse(JSON.parse(egg.config.startup));
 
@@ -40,7 +40,7 @@ describe('the egg', () => {
   afterEach(endProcesses);
   afterAll(() => Promise.all([installed.remove(), rm(folder, { recursive: true })]));
 
-  /** Runs the installation as a panel does, with a temporary folder mounted for the server's files. */
+  /** Runs the installation like a panel, with a temporary folder for the server's files. */
   const tryInstall = async ({ hash = '', ...env }: Readonly<Record<string, string>>) => {
     const script = join(folder, 'install.sh');
     const text = egg.scripts.installation.script.replace("integrity=''", `integrity='${hash}'`);
@@ -55,7 +55,7 @@ describe('the egg', () => {
     return stdout;
   };
 
-  /** A registry that has the package, and a cache of its own. */
+  /** Starts a registry with the package, and sets an empty npm cache. */
   const withRegistry = async () => {
     const bytes = await readFile(installed.tarball);
     const registry = createServer((request, response) => {

@@ -46,13 +46,16 @@ async function outcome(args: readonly string[], env: Readonly<Record<string, str
 const written = async () => (await readdir(folder)).filter((name) => name !== 'given').toSorted();
 const init = (...more: readonly string[]) => outcome(['init', '--url', panel.url, ...more]);
 
-/** Runs `init` with redirections of a shell. */
+/** Runs `init` with a shell's redirections. */
 function initInShell(args: string, before = '') {
   const command = `${before}exec ${process.execPath} ${CLI} init --url ${panel.url} ${args}`;
   return launch('bash', ['-c', command], { cwd: folder });
 }
 
-/** Whether the process waits for standard input: whether its event loop watches the descriptor 0. */
+/**
+ * Whether the process waits for its standard input, that is, whether its event loop watches
+ * descriptor 0.
+ */
 async function readsInput(pid: number | undefined): Promise<boolean> {
   const descriptors = `/proc/${pid}/fdinfo`;
   const infos = (await readdir(descriptors)).map((name) =>
@@ -117,16 +120,16 @@ Wrote config.yaml and panel-key (readable only by you)
     await writeFile(join(folder, 'given'), `${calagopus.apiKey}\n`);
     const { code, stdout } = await outcome(['init', '--url', calagopus.url, '--key-file', 'given']);
     expect(code).toBe(0);
-    // Its keys have permissions of their own.
+    // These keys have their own permissions.
     expect(stdout).toContain('  account  operator, an administrator\n  servers  2: alpha, beta\n');
-    // 360 in 30 s, which it reports only with a 429.
+    // The panel's limit is 360 calls in 30 s, and only a 429 reports it.
     expect(stdout).toMatch(/limit {4}720 calls per minute/);
     expect(await outcome(['doctor'])).toMatchObject({ code: 0 });
     await calagopus.stop();
   });
 
   it('stops on a signal while it waits for a key on standard input', async () => {
-    // A pipe that is open for reading and writing never ends.
+    // A pipe that its reader has also opened for writing never ends.
     const program = initInShell('--key-file - <> pipe', 'mkfifo pipe; ');
     await eventually(async () => expect(await readsInput(program.pid)).toBe(true));
     program.kill('SIGTERM');
@@ -227,15 +230,15 @@ Wrote config.yaml and panel-key (readable only by you)
 });
 
 const ESCAPE = '\u001b';
-/** A new line, or where the cursor is moved, as for each key that is typed. */
+/** A line break, or a movement of the cursor after a key. */
 const MOVED = new RegExp(String.raw`\r?\n|${ESCAPE}\[\d*[A-GJK]`);
 
 const ALWAYS = 'Which servers should always run?';
-/** Up from the first option is the last one: decide later. */
+/** Selects the last option, because Up wraps around from the first one. */
 const LAST = `${ESCAPE}[A\r`;
 const DOWN = `${ESCAPE}[B`;
 
-/** Runs `init` in its own terminal. */
+/** Runs `init` in a terminal of its own. */
 function inTerminal(args: string, columns = 80) {
   const command = `stty cols ${columns}; exec ${process.execPath} ${CLI} init ${args}`;
   const program = launch('script', ['-q', '-e', '-c', command, '/dev/null'], {
@@ -253,7 +256,7 @@ function inTerminal(args: string, columns = 80) {
       return output();
     },
     ended: program.ended.then(({ code }) => code),
-    /** Types keys once the terminal shows the text, after what was waited for before. */
+    /** Types keys when the terminal shows this text, after the text of the previous call. */
     async type(after: string, keys: string) {
       await eventually(() => expect(output().slice(seen)).toContain(after));
       seen = output().indexOf(after, seen) + after.length;

@@ -15,7 +15,7 @@ const TOTAL = 'gameserver_exporter_internal_errors_total';
 
 afterEach(endPrograms);
 
-/** Flags with which each SIGUSR2 makes the program throw in this way. */
+/** Flags that make the program run this statement, which throws, on each SIGUSR2. */
 const throwing = (statement: string) => [
   ...PATIENT_STOP,
   '--import',

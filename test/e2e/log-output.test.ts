@@ -34,7 +34,7 @@ interface Outputs {
   readonly format?: 'json' | 'pretty';
 }
 
-/** Starts `serve` with its outputs in these files. */
+/** Starts `serve` with its output in these files. */
 async function serveInto({ file, stdout, stderr, format = 'json' }: Outputs) {
   const port = await freePort();
   const command = `exec "$0" "$@" >${stdout} 2>${stderr}`;
@@ -73,7 +73,7 @@ describe('a log on a full disk', () => {
 });
 
 describe('a log into a pipe', () => {
-  /** A configuration, and a named pipe beside it. */
+  /** A configuration, and a named pipe next to it. */
   async function fileAndPipe() {
     const file = await configFile(configFor(panel, ['requests_per_minute: 6000']));
     const pipe = join(dirname(file), 'log');
@@ -91,7 +91,7 @@ describe('a log into a pipe', () => {
     await until('gameserver_collection_streaming', { server: 'survival' }, [1]);
     const [before = 0] = valuesIn(await scrape(), DROPPED);
     program.kill('SIGHUP');
-    // Other lines may be lost as well, at any time.
+    // At least this line was lost. Others may be lost at any time.
     await eventually(async () => expect(valuesIn(await scrape(), DROPPED)[0]).toBeGreaterThan(before));
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: 0, signal: null });

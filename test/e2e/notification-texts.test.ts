@@ -16,10 +16,10 @@ const SERVER = 'https://panel.example.com/server/1a7ce997';
 const STATUS = 'https://games.example.com/?open=main%2F1a7ce997';
 const DASHBOARD = 'https://grafana.example.com/d/gameserver-server?var-panel=main&var-server=lobby';
 
-/** A server name that tries to add text of its own. */
+/** A server name that tries to add its own text to a message. */
 const HOSTILE = '<!channel> [free](https://evil.example) *now*';
 
-/** An alert that pages, and one of a list. */
+/** A critical alert, and a warning for the list. */
 const PAGE = {
   labels: { alertname: 'GameserverStopped', severity: 'critical', panel: 'main', server: 'lobby' },
   annotations: {
@@ -62,10 +62,10 @@ const SAME_TEXT = 'Check it. Since 2026-03-01 18:57:03 UTC.';
 const TEXT = 'Its disk is full. Set `disk_limit`, or delete files. Since 2026-03-01 18:57:03 UTC.';
 const LINKS = `Panel: ${SERVER}\nStatus: ${STATUS}\nRunbook: ${RUNBOOK}\nDashboard: ${DASHBOARD}`;
 
-/** The end of the address of Alertmanager's form for a silence. */
+/** The end of the address of Alertmanager's form for silences. */
 const SILENCE = '/#/silences/new?filter=%7Balertname%3D%22GameserverStopped%22%2Cpanel%3D%22main%22%7D';
 
-/** The secrets of the shipped configurations, in temporary files. */
+/** The secrets in the shipped configurations, which are in temporary files. */
 const SECRETS = ['slack-url', 'smtp-password', 'webhook-token'];
 
 describe.skipIf(!hasAlertmanager)('a notification', () => {
@@ -87,7 +87,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     await notify('discord', (config) => withDiscordAddress(config, urlOf(inbox)));
     const [page] = embedsIn(await message(inbox, 'is off'));
     expect(page?.title).toBe('🔴 Critical: lobby (main) is off');
-    // In the reader's own time zone, with code as code.
+    // Times are in the reader's time zone, and code is formatted as code.
     const text = 'Its disk is full. Set `disk_limit`, or delete files.\n<t:1772391423:R> (<t:1772391423:t>).';
     const links = `[Panel](${SERVER}) [Status](${STATUS}) [Runbook](${RUNBOOK}) [Dashboard](${DASHBOARD})`;
     expect(page?.description).toContain(`${text} ${links} [Silence](http`);
@@ -103,7 +103,7 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
     expect(list?.description).toContain('disk_limit.\nSent <t:1772388000:R>.\n');
     expect(list?.description.match(/is full/g)).toHaveLength(10);
     expect(list?.description).toMatch(/\nand more: http:\S+ \[Silence\]\(http\S+\)$/);
-    // They aren't addresses.
+    // Only addresses become links.
     expect(list?.description).not.toMatch(/Dashboard|Runbook/);
   });
 
@@ -168,8 +168,9 @@ describe.skipIf(!hasAlertmanager)('a notification', () => {
   }
 
   /**
-   * Makes an Alertmanager send the alerts, with a shipped configuration whose addresses are the test's. It may send a part of a group
-   * before it has stored all of it, and then sends the group again.
+   * Makes an Alertmanager with a shipped configuration, but with the test's addresses, send these
+   * alerts. It may first send a part of a group, before it has stored all of it, and then send the
+   * group again.
    */
   async function notify(
     name: string,
@@ -211,7 +212,7 @@ function urlOf(inbox: Inbox): string {
   return `http://127.0.0.1:${inbox.port}/`;
 }
 
-/** Waits for the first message that contains this text. */
+/** Waits for the first message with this text. */
 function message({ messages }: Inbox, words: string): Promise<string> {
   return eventually(
     () =>
@@ -243,7 +244,7 @@ function bodyOf(request: string): unknown {
   return JSON.parse(request.slice(request.indexOf('\n') + 1));
 }
 
-/** The text of a mail in quoted-printable (RFC 2045). */
+/** The text of a mail in the encoding quoted-printable (RFC 2045). */
 function unquoted(mail: string): string {
   return mail
     .replaceAll('=\r\n', '')

@@ -17,7 +17,7 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A bill of materials in CycloneDX. */
+/** A CycloneDX bill of materials. */
 interface Bill {
   readonly components: readonly {
     readonly name: string;
@@ -34,7 +34,7 @@ const LOCK = new URL('../../package-lock.json', import.meta.url);
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
 
-/** The manifests of packages, not of folders within them. */
+/** Matches manifests of packages, but not those of folders in packages. */
 const MANIFEST = /(?:^|node_modules\/)(?:@[^/]+\/)?[^/@]+\/package\.json$/;
 
 describe('the npm package, installed into an empty folder', () => {
@@ -99,7 +99,8 @@ describe('the npm package, installed into an empty folder', () => {
     const notices = await readFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
     const locked = JSON.parse(readFileSync(LOCK, 'utf8')) as Lock;
     const held = new Set(bill.components.map(({ name, version }) => `${name} ${version}`));
-    // The packages that the repository declares as its dependencies are those of the build, and no tools are among them.
+    // Exactly the declared dependencies of the repository are in the build, and no development
+    // tools.
     const contained = (names: Manifest['dependencies'] = {}) =>
       Object.keys(names).map((name) =>
         held.has(`${name} ${locked.packages[`node_modules/${name}`]?.version}`) ? 'contained' : 'absent',
@@ -130,7 +131,7 @@ describe('the npm package, installed into an empty folder', () => {
     const example = join(installed.folder, 'node_modules/gameserver-exporter/config.example.yaml');
     const check = program('check', example);
     expect(await check.ended).toEqual({ code: 1, signal: null });
-    // Only the key file is missing, which the user creates.
+    // Only the key file is missing, which users create themselves.
     expect(check.stderr.trim().split('\n')).toHaveLength(1);
     expect(check.stderr).toContain('the file "panel-key" can\'t be read');
   });
@@ -147,7 +148,7 @@ describe('the npm package, installed into an empty folder', () => {
     );
     const [, url = ''] = await demo.printed(/serves at\s+(http:\S+)/);
     await metricsAt(url).until('gameserver_state', { server: 'survival', state: 'running' }, [1]);
-    // The page's own files are in the package too.
+    // The package also contains the files of the status page.
     const page = await (await fetch(`${url}/`)).text();
     const files = [...page.matchAll(/(?:src|href)="?([^"\s>]+\.(?:js|css))"?/g)].map(([, path = '']) => path);
     expect(files.length).toBeGreaterThan(0);

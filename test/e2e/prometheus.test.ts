@@ -8,7 +8,7 @@ import { endPrograms, type ServedProgram, serveProgram } from '../support/progra
 import { type PrometheusUnderTest, startPrometheus } from '../support/prometheus.ts';
 import { SELF_FAMILIES } from '../support/self-families.ts';
 
-/** What survival reports through its socket. */
+/** The values that `survival` sends on its socket. */
 const STREAMED = {
   memoryBytes: 1_073_741_824,
   memoryLimitBytes: 4_509_715_660,
@@ -20,7 +20,7 @@ const STREAMED = {
   writtenBytes: 22,
 };
 
-/** What valheim reports when it is polled. */
+/** The values of `valheim` in a poll. */
 const POLLED = {
   memoryBytes: 3_221_225_472,
   memoryLimitBytes: 4_294_967_296,
@@ -30,7 +30,7 @@ const POLLED = {
   txBytes: 8_765,
 };
 
-/** The value of each family that follows from what the server reports; undefined if it has no such series. */
+/** The expected value of each family about a server; undefined if there is no series. */
 const EXPECTED: readonly (readonly [name: string, survival: number, valheim: number | undefined])[] = [
   ['gameserver_memory_usage_bytes', STREAMED.memoryBytes, POLLED.memoryBytes],
   // A poll doesn't contain the limit.

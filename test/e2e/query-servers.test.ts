@@ -11,7 +11,7 @@ const client = new QueryThread();
 
 afterAll(() => client.stop());
 
-// How the players in a response are counted is in test/integration/query/protocols.test.ts.
+// `test/integration/query/protocols.test.ts` tests the number of players in responses.
 it.for(GAME_SERVERS)('$command is understood', async (program, { skip }) => {
   if (!program.isInstalled) return skip();
   const server = await startGameServer(program, SEATS);

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const { version } = readManifest();
 const PACKAGE = `gameserver-exporter-${version}.tgz`;
 
-/** The image and the runbooks of the repository `Some-Host/exporter`. */
+/** The image and runbooks of the repository `Some-Host/exporter`. */
 const IMAGE = 'ghcr.io/some-host/exporter';
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const LINKS = `https://github.com/Some-Host/exporter/blob/v${version}`;
@@ -32,9 +32,10 @@ interface RuleFile {
   readonly groups: readonly { readonly rules: readonly object[] }[];
 }
 
-/** Copies what a release is made of: the files that belong to the repository, without tests. */
+/** Copies the files of a release: all files of the repository except for tests. */
 async function copyProject(folder: string): Promise<void> {
-  // In a workflow's container, the checkout belongs to another user, and Git would refuse to read it.
+  // In a workflow's container, the checkout belongs to another user, so Git would refuse to read
+  // it.
   const trusting = ['-c', 'safe.directory=*'];
   const listing = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await run('git', [...trusting, ...listing], { cwd: repositoryPath('.') });
@@ -45,7 +46,7 @@ async function copyProject(folder: string): Promise<void> {
   await symlink(repositoryPath('node_modules'), join(folder, 'node_modules'));
 }
 
-/** Every step of a release that needs no network, in a copy of the project. */
+/** All steps of a release that need no network, in a copy of the project. */
 describe('a release made in a repository', () => {
   let root: string;
   let project: string;
@@ -54,7 +55,7 @@ describe('a release made in a repository', () => {
   const at = (command: string, args: readonly string[], cwd = project) =>
     run(command, args, { cwd, env: npmEnvironment(), maxBuffer: 16 * 1024 * 1024 });
 
-  /** The deployment files of the release, in a new folder. */
+  /** Unpacks the release's deployment files into a new folder. */
   const unpackDeploy = async (name: string) => {
     const folder = join(root, name);
     await mkdir(folder);
@@ -111,7 +112,7 @@ describe('a release made in a repository', () => {
       release,
     );
     expect(stderr).toContain(`gameserver-exporter@${version}`);
-    // npm reports what it would change in a manifest.
+    // npm reports corrections of a manifest.
     expect(stderr).not.toContain('auto-corrected');
   });
 

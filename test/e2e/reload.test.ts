@@ -55,7 +55,7 @@ it('SIGHUP applies another configuration, and servers that stay keep their socke
   await until('gameserver_collection_up', { server: 'lobby' }, [1]);
   expect(NAMES.map(opened)).toEqual([1, 1]);
   expect(valuesIn(await scrape(), SUCCESSFUL)).toEqual([1]);
-  // The new configuration's level.
+  // This line is only logged with the new configuration's level.
   program.kill('SIGHUP');
   await program.printed(/nothing changed/);
   await writeFile(file, yamlOf(['survival'], 'debug'));

@@ -46,7 +46,10 @@ afterEach(async () => {
   await endPrograms();
 });
 
-/** Writes a web configuration with TLS, client certificates and a password, and the files it refers to. */
+/**
+ * Writes a web configuration with TLS, client certificates and a password, and the files that it
+ * names.
+ */
 async function writeWebConfig(): Promise<void> {
   web = join(folder, 'web.yml');
   await write({

@@ -4,7 +4,7 @@ import { freePort } from '../support/free-port.ts';
 import { Answerer } from '../support/game-answers.ts';
 import { configFile, endPrograms, metricsAt, runProgram, serveProgram } from '../support/program.ts';
 
-/** A panel on a port where nothing listens: the lowest one, which the system never assigns. */
+/** A panel on a port without a listener. It is the lowest port, which the system never assigns. */
 const YAML = [
   'panels:',
   '  - name: main',
@@ -40,7 +40,7 @@ describe('serve', () => {
 describe('logs', () => {
   const UNREACHABLE = /panel main \(.*\): unreachable/;
 
-  /** A panel is down after two failed rounds of calls, which are 15 seconds apart. */
+  /** Faster, because a panel is only down after two failed rounds of calls, 15 seconds apart. */
   const nodeFlags = acceleratedNode(10);
 
   it('are JSON unless they go to a terminal', async () => {

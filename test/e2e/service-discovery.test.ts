@@ -24,7 +24,7 @@ interface ScrapeConfig {
   readonly job_name: string;
 }
 
-/** The scrape configuration of this job from the page. */
+/** The job with this name from the documentation page. */
 function jobOf(name: string): ScrapeConfig {
   const jobs = fencedBlocks({ text: PAGE }, 'yaml')
     .filter((block) => block.startsWith('scrape_configs:'))
@@ -47,7 +47,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A scrape target that serves these series, as they are at the time of the scrape. */
+/** A scrape target with these series, which it reads for each scrape. */
 function serving(series: () => readonly string[]): Promise<number> {
   const server = createHttpServer((_request, response) => {
     response.setHeader('Connection', 'close');
@@ -59,7 +59,7 @@ function serving(series: () => readonly string[]): Promise<number> {
 
 const acceptAll = () => createServer((socket) => socket.on('error', () => undefined).end());
 
-/** A blackbox_exporter with the page's configuration; returns its `host:port`. */
+/** Starts a blackbox_exporter with the page's configuration. Returns its `host:port`. */
 async function startBlackbox(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'blackbox-'));
   const file = join(folder, 'blackbox.yml');
@@ -127,7 +127,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
     return ['panels:', '  - name: main', ...lines.map((line) => `    ${line}`)].join('\n');
   }
 
-  /** The page's jobs, with this test's addresses and without long waits. */
+  /** The page's jobs with the addresses of this test, and with shorter waits. */
   function prometheusYaml(monitor: string, blackbox: string): string {
     const jobs = ['in-game', 'gameserver-tcp', 'mc-monitor'].map((name) =>
       Object.assign(jobOf(name), { scrape_interval: '1s' }),
@@ -149,7 +149,7 @@ describe.skipIf(!hasPrograms)('a real Prometheus that discovers servers through 
     server_id: panel.server(name).identifier,
   });
 
-  /** The series of a query, with the labels that identify their server. */
+  /** The series in a query's result, with the labels of their servers. */
   async function found(expression: string) {
     const series = await prometheus.query(expression);
     return series

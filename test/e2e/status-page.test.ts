@@ -1,4 +1,4 @@
-// What only a browser can show of the status page; everything else is in test/unit/status-page.
+// Tests of the status page that need a browser. All others are in `test/unit/status-page`.
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +13,7 @@ import { crash, manyRunning, NEUTRAL, off, running, URGENT, URGENT_FLEET } from 
 
 const WIDTHS = [375, 768, 1_000, 1_280];
 
-/** The number of rows that may be drawn after a jump to the end, however many servers there are. */
+/** The maximum number of rows in the document after a jump to the end of a long list. */
 const MAX_DRAWN = 200;
 
 let browser: Browser;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
-/** Opens a page in a window of its own; whatever the browser complains about fails the test. */
+/** Opens a page in a new window. Errors in the browser's console fail the test. */
 async function open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...options });
   onTestFinished(() => context.close());
@@ -51,7 +51,7 @@ async function scripted(servers: readonly ServerReading[] = URGENT_FLEET, panels
   return exporter;
 }
 
-/** The page with these servers, once it is live. */
+/** Opens the page with these servers, and waits until it is live. */
 async function shown(servers?: readonly ServerReading[], options?: BrowserContextOptions) {
   const exporter = await scripted(servers);
   const page = await open(exporter.url, options);
@@ -66,11 +66,11 @@ const focused = (page: Page) =>
   page.evaluate<string>(`document.activeElement.querySelector('.name')?.textContent`);
 const pageWidth = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth');
 
-/** Waits until the browser has painted what it was told. */
+/** Waits until the browser has painted the last change. */
 const painted = (page: Page) =>
   page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 
-/** Opens a row, and waits until its charts are drawn. */
+/** Opens the details of a server, and waits for their charts. */
 async function openRow(page: Page, name: string): Promise<void> {
   await row(page, name).click();
   await page.locator('.detail').waitFor();
@@ -113,7 +113,7 @@ describe.skipIf(!hasChromium)('the status page of an exporter', () => {
       exporter = await startExporter({ yaml: configFor(panel), clock, port: Number(port) });
       await expect.poll(() => page.locator('#link').textContent()).toBe('live');
       expect(addresses.filter((address) => !address.startsWith(`${origin}/below/here/`))).toEqual([]);
-      // The browser reports the lost connection.
+      // The browser logs the lost connection.
       complaints.length = 0;
     },
   );
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('the status page of an exporter', () => {
   });
 });
 
-/** The texts of badges and problems that don't fit their place, or exceed their row. */
+/** The texts of badges and problems that are cut off or exceed their row. */
 const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, tr.server .since, tr.server .action')]
   .filter((part) => part.textContent !== '')
   .filter((part) => {
@@ -136,7 +136,7 @@ const CUT = `[...document.querySelectorAll('tr.server .badge, tr.server .cause, 
   })
   .map((part) => part.textContent)`;
 
-/** Pairs of texts of which one lies on the other. */
+/** Pairs of texts that overlap. */
 const OVERLAPS = `(() => {
   const texts = [...document.querySelectorAll('header *, main *, footer *')]
     .filter((part) => part.children.length === 0 && part.textContent.trim() !== '')
@@ -152,7 +152,7 @@ const OVERLAPS = `(() => {
     .map(({ text }) => one.text + ' / ' + text));
 })()`;
 
-/** A server that the node restarted after a crash, next to another problem or alone. */
+/** A server that its node restarted after a crash, with and without another problem. */
 const RESTARTED = [
   running('restarted', { unwanted_stops: [crash(30, 1)], last_stop: crash(30, 1) }),
   running('hot-too', {
@@ -311,7 +311,7 @@ describe.skipIf(!hasChromium)('5,000 servers', () => {
   });
 });
 
-/** What axe finds in the current page, in both themes and these widths. */
+/** axe's findings on the current page, in both themes and with these widths. */
 async function violations(page: Page, widths: readonly number[] = WIDTHS): Promise<readonly string[]> {
   const found: string[] = [];
   await page.evaluate(axe.source);
@@ -336,7 +336,7 @@ describe.skipIf(!hasChromium)('axe finds no violation', () => {
     await page.locator('.counts .tile[data-show="attention:any"]').click();
     await openRow(page, 'broken');
     await page.locator('.changes li').first().waitFor();
-    // Enough changes to make the list scroll.
+    // Makes the list so small that it scrolls.
     await page.evaluate(`document.querySelector('.changes').style.maxHeight = '2rem'`);
     expect(await violations(page)).toEqual([]);
   });

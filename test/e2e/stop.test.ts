@@ -8,16 +8,17 @@ import { eventually } from '../support/eventually.ts';
 import { configFor } from '../support/exporter.ts';
 import { endPrograms, type ServedProgram, serveProgram } from '../support/program.ts';
 
-/** Enough servers that a scrape exceeds what fits unread between two programs. */
+/** So many servers that the metrics don't fit into the buffers between two programs. */
 const MANY_SERVERS = 6_000;
 
 /**
- * The speed of the exporter's clock. It gives up a stop after 4.5 s and exits with 1, or by the signal after 4.9 s: a busy machine
- * takes longer than that, a stop that waits for a call takes longer on any.
+ * The speed of the exporter's clock. It aborts a stop after 4.5 s with exit code 1, or after 4.9 s
+ * by the signal. A busy machine may need longer for a correct stop. A stop that waits for a call
+ * exceeds the time on any machine.
  */
 const SLOW = 1 / 4;
 
-/** A stop must still wait for its scrape when the second signal comes. */
+/** A speed at which the stop still waits for its scrape when the second signal comes. */
 const SLOWER = 1 / 20;
 
 let panel: Simulator;
@@ -31,7 +32,7 @@ afterEach(async () => {
   await panel.stop();
 });
 
-/** Calls are allowed as fast as the test needs its sockets. */
+/** Starts `serve` with a rate limit that suffices for all sockets at once. */
 const serve = (flags: readonly string[] = []) =>
   serveProgram({
     yaml: configFor(panel, ['requests_per_minute: 6000']),
@@ -44,7 +45,7 @@ async function expectStop({ process }: ServedProgram): Promise<void> {
   expect(await process.ended).toEqual({ code: 0, signal: null });
 }
 
-/** Configures servers that no panel knows: their series exist anyway. */
+/** Servers that don't exist on the panel. They have series nevertheless. */
 function manyServers(): string {
   const ids = Array.from({ length: MANY_SERVERS }, (_, index) => (index + 0x10_00_00_00).toString(16));
   return [
@@ -57,7 +58,7 @@ function manyServers(): string {
   ].join('\n');
 }
 
-/** Requests the metrics and reads only the start of the response. */
+/** Requests the metrics, but reads only the start of the response. */
 async function slowScrape(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -67,7 +68,7 @@ async function slowScrape(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Waits until the exporter accepts no more connections: it is stopping. */
+/** Waits until the exporter rejects connections because it is stopping. */
 async function untilStopping({ url }: ServedProgram): Promise<void> {
   await eventually(() => expect(fetch(`${url}/-/healthy`)).rejects.toThrow('fetch failed'));
 }
@@ -114,7 +115,7 @@ describe('a scrape during a stop', () => {
     exporter.process.kill('SIGTERM');
     await untilStopping(exporter);
     exporter.process.kill('SIGTERM');
-    // Waiting to the end would give 0.
+    // The exit code would be 0 after a complete wait.
     expect(await exporter.process.ended).toEqual({ code: 1, signal: null });
     socket.destroy();
   });

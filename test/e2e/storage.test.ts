@@ -64,7 +64,7 @@ describe('serve', () => {
       expect((await program.ended).code).toBe(0);
     }
     expect(await filesIn('kept')).toEqual(['state-0']);
-    // Whoever comes after one that was killed finds its lock, but no owner.
+    // A killed exporter leaves its lock without an owner.
     const killed = run('serve', ...FREE_PORT, '--storage.path=kept');
     await killed.printed(SERVING);
     killed.kill('SIGKILL');

@@ -4,15 +4,18 @@ import { eventually } from '../support/eventually.ts';
 import { hostilePanel, startListingPanel } from '../support/hostile-listing.ts';
 import { configFile, endPrograms, metricsAt, runProgram, valuesIn } from '../support/program.ts';
 
-/** The longest that the event loop may be blocked, in milliseconds of CPU time. */
+/** The maximum time for which the event loop may be blocked, in milliseconds of processor time. */
 const MAX_BLOCK_MS = 1_000;
 
-/** The most that a page of the server list may contain, leaving room for what surrounds its entries. */
+/**
+ * The maximum size of the entries on a page of the server list. The rest of the page needs some
+ * bytes, too.
+ */
 const MAX_LISTING = 4 * 1_048_576 - 100_000;
 
 /**
- * Measures, from one SIGUSR2 to the next, the most CPU time that the main thread uses between two turns of the event loop, because
- * real time also depends on what else the machine does.
+ * Measures the longest turn of the main thread's event loop between two SIGUSR2. In processor time,
+ * because real time also depends on other programs.
  */
 const METER = `data:text/javascript,${encodeURIComponent(`
   import { openSync, readSync } from 'node:fs';
@@ -41,13 +44,13 @@ const uuidOf = (n: number) => `${n.toString(16).padStart(8, '0')}-0000-4000-8000
 const pageOf = (entries: readonly string[]) =>
   `{"data":[${entries.join()}],"meta":{"pagination":{"total_pages":1}}}`;
 
-/** A hundred servers with this JSON among their attributes. */
+/** A hundred servers with this JSON in their attributes. */
 const serversWith = (json: string) =>
   pageOf(
     Array.from({ length: 100 }, (_, n) => `{"attributes":{"uuid":"${uuidOf(n)}","name":"one",${json}}}`),
   );
 
-/** JSON that fills this many characters. */
+/** Parts of JSON with this total length. */
 function repeated(unit: (index: number) => string, length: number): readonly string[] {
   const units: string[] = [];
   for (let left = length; left > 0; left -= unit(units.length).length + 1) units.push(unit(units.length));
@@ -55,14 +58,17 @@ function repeated(unit: (index: number) => string, length: number): readonly str
 }
 
 const ownKey = (index: number) => `{"${index.toString(36)}":0}`;
-/** As many keys of its own as an object of V8 may have before it becomes a hash table; slower to parse than any other JSON. */
+/**
+ * An object with as many different keys as V8 allows before it uses a hash table. No other JSON
+ * takes as long to parse.
+ */
 const ownKeys = (index: number) =>
   `{${Array.from({ length: 100 }, (_, key) => `"${(index * 100 + key).toString(36)}":0`).join()}}`;
 const texts = ['a\u200b', '\u001b]', 'eyJ\u200b'].map((text) => JSON.stringify(text.repeat(800)));
 
 type Program = ReturnType<typeof runProgram>;
 
-/** The built program, whose event loop is measured from the time at which it has read the server list. */
+/** Starts the built program. The measurement starts after it has read the server list. */
 async function startMetered(file: string): Promise<{ program: Program; url: string }> {
   const program = runProgram(['serve', '--config', file, '--web.listen-address', '127.0.0.1:0'], {
     nodeFlags: ['--import', METER],
@@ -74,14 +80,14 @@ async function startMetered(file: string): Promise<{ program: Program; url: stri
   return { program, url };
 }
 
-/** The most CPU time between two turns of the event loop since then, in milliseconds. */
+/** The longest turn of the event loop since the last call, in milliseconds of processor time. */
 async function longestBlock(program: Program): Promise<number> {
   program.kill('SIGUSR2');
   const [, longest] = await program.printed(/longest (\S+)/);
   return Number(longest);
 }
 
-/** How often the server list was read to its end. */
+/** How often the exporter has read the whole server list. */
 async function readings(url: string): Promise<number> {
   const counts = valuesIn(await metricsAt(url).scrape(), 'gameserver_exporter_api_requests_total', {
     endpoint: 'listing',
@@ -115,7 +121,7 @@ it.each([
     const file = await configFile(yaml(15_000));
     const { program, url } = await startMetered(file);
     isHostile = true;
-    // A change of this setting makes the exporter read the server list again at once.
+    // After a change of this setting, the exporter reads the server list again at once.
     for (const maxServers of [14_999, 14_998]) {
       const before = await readings(url);
       await writeFile(file, yaml(maxServers));

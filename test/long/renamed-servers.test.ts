@@ -18,14 +18,14 @@ const INTERVAL_MS = 15_000;
 const SERVERS = 50;
 const DISCOVER = { include: {}, exclude: {}, expect: [], labels: [], mode: 'auto', maxServers: 200 } as const;
 
-/** What the panel does with calls for a server, by its number. */
+/** The panel's reaction to calls for a server, by the server's number. */
 const OUTCOMES: readonly Outcome[] = [
   'success',
   { own: 'suspended', status: 409 },
   { own: 'node_unreachable', status: 504 },
 ];
 
-/** A panel each of whose server lists has other servers, with names and on nodes that it never showed before. */
+/** A panel with other servers in each server list. Their names and nodes were never used before. */
 class RenamingPanel extends FakeCalls {
   renamed = 0;
 
@@ -74,7 +74,7 @@ it('10,000 servers that are replaced by others leave memory and series where the
     return text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length;
   };
   const used = () => {
-    // What the fakes recorded.
+    // Without the records of the fakes.
     panel.calls.length = 0;
     log.lines.length = 0;
     bench.sockets.length = 0;

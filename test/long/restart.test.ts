@@ -14,7 +14,7 @@ describe('over a kill of the exporter', () => {
   testRestart('SIGKILL');
 });
 
-/** Alerts that fire before the restart, among others of the same servers. */
+/** Alerts that fire before the restart. Further alerts of the same servers fire, too. */
 const FIRING = ['GameserverAutomaticRestartAborted: given up', 'GameserverStopped: stopped'];
 
 describe.skipIf(!hasProgram('prometheus'))('a real Prometheus with the shipped rules', () => {
@@ -55,7 +55,7 @@ describe.skipIf(!hasProgram('prometheus'))('a real Prometheus with the shipped r
     panel.crash('stopped', undefined);
     panel.power('allowed to be off', 'stop');
     await eventually(async () => expect(await firing()).toEqual(expect.arrayContaining(FIRING)));
-    // That one of a server that was given up is also off is another alert, which Alertmanager inhibits.
+    // This server is also off, which is another alert. Alertmanager inhibits it.
     await scraped('ALERTS{alertname="GameserverStopped", server="given up", alertstate="firing"}');
   });
 
@@ -78,7 +78,7 @@ describe.skipIf(!hasProgram('prometheus'))('a real Prometheus with the shipped r
 
   const now = async () => (await prometheus.query('vector(time())'))[0]?.value ?? Number.NaN;
 
-  /** The alerts about servers that fire, or fired within a range. */
+  /** The alerts about servers that fire, or that fired within a range. */
   const firing = async (over = '', range = '') => {
     const alerts = `${over}(ALERTS{alertstate="firing", server!=""}${range})`;
     const found = await prometheus.query(`group by (alertname, server) (${alerts})`);
@@ -104,7 +104,7 @@ describe.skipIf(!hasProgram('prometheus'))('a real Prometheus with the shipped r
     panel.crash('stopped meanwhile', undefined);
     await start();
     await scraped('increase(gameserver_stops_total{server="stopped meanwhile", reason="unknown"}[1m]) > 0');
-    // A minute of evaluations after the restart.
+    // The alerts after a minute of evaluations since the restart.
     await scraped('time() - process_start_time_seconds{job="gameserver"} > 60');
     expect(await sorted('stops')).toEqual(stops);
     expect(await sorted('starts')).toEqual(starts);

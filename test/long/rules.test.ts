@@ -69,7 +69,7 @@ describe.skipIf(!hasPromtool)('of 500 servers on ten nodes', () => {
         interval: '15s',
         input_series: [
           { series: 'up{job="gameserver",instance="a"}', values: '1x60' },
-          // The rules know a server's node only together with its panel.
+          // The rules use a server's node only if its panel has this series.
           { series: 'gameserver_panel_up{job="gameserver",instance="a",panel="main"}', values: '1x60' },
           ...series.flat(),
         ],
@@ -82,7 +82,7 @@ describe.skipIf(!hasPromtool)('of 500 servers on ten nodes', () => {
   });
 });
 
-/** A server of the fleet, fifty to a node, of which some crash after five minutes. */
+/** A server in a fleet with fifty servers per node. Some servers crash after five minutes. */
 function seriesOf(index: number, isCrashed: boolean) {
   const server = `job="gameserver",instance="a",panel="main",server="s${index}",server_id="id-${index}"`;
   const quiet = [
@@ -118,7 +118,7 @@ function inFolder(folder: string): readonly string[] {
   );
 }
 
-/** The output of a program; rejects with all of it if the program fails. */
+/** The output of a program. Rejects with the complete output if the program fails. */
 async function run(command: string, ...args: readonly string[]): Promise<string> {
   return (await execute(command, args)).stdout;
 }

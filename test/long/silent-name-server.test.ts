@@ -15,13 +15,18 @@ import { configFile, endPrograms } from '../support/program.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-/** Not this machine's own name server, which may be on 127.0.0.53. */
+/** An unused address, because this machine's own name server may be on 127.0.0.53. */
 const NAME_SERVER = '127.0.0.77';
 
-/** The speed of the exporter's clock, because a busy machine takes longer than a stop may. */
+/**
+ * The speed of the exporter's clock. A busy machine needs more time for a stop than the exporter
+ * allows.
+ */
 const SLOW = 1 / 4;
 
-/** Only root may give a process its own name server, with a mount namespace, and listen on port 53. */
+/**
+ * Only root can give a process its own name server, with a mount namespace, and listen on port 53.
+ */
 const canUnshare = process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 
 const stops: (() => Promise<void>)[] = [];
@@ -31,7 +36,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
 });
 
-/** A name server that receives questions and never responds. */
+/** A name server that receives requests but never responds. */
 async function silentNameServer(): Promise<{ readonly questions: () => number }> {
   let questions = 0;
   const socket = createSocket('udp4').on('message', () => {
@@ -43,7 +48,7 @@ async function silentNameServer(): Promise<{ readonly questions: () => number }>
   return { questions: () => questions };
 }
 
-/** A panel and the name in the sockets' addresses. */
+/** A panel whose sockets have addresses with this name. */
 async function panelOf(name: string, servers: number, node: string): Promise<Simulator> {
   const specs = Array.from({ length: servers }, (_, index) => ({ name: `${name}-${index}` }));
   const panel = await startSimulator({ servers: specs });
@@ -68,7 +73,7 @@ function entryOf(name: string, { url, apiKey, servers }: Simulator, node: string
   ];
 }
 
-/** `serve` with its own files for name resolution, in which only some names are known without the name server. */
+/** Starts `serve` with its own files for name resolution, which contain only some of the names. */
 async function serve(yaml: string) {
   const folder = await mkdtemp(join(tmpdir(), 'names-'));
   stops.push(() => rm(folder, { recursive: true, force: true }));
@@ -99,7 +104,8 @@ describe.skipIf(!canUnshare)('a name server that never responds', () => {
     const bad = await panelOf('bad', 1, 'node.silent.test');
     const program = await serve(['panels:', ...entryOf('bad', bad, 'node.silent.test')].join('\n'));
     await eventually(() => expect(nameServer.questions()).toBeGreaterThan(0));
-    // Without waiting for the lookup, which would take two and a half minutes (30 s, five times) and end with 0.
+    // The stop doesn't wait for the lookup, which would take 150 s (five times 30 s) and end with
+    // exit code 0.
     program.kill('SIGTERM');
     expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' });
     expect(program.stderr.trimEnd()).toMatch(/"msg":"stopped"\}$/);
