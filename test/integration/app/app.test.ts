@@ -4,7 +4,7 @@ import type { Config } from '../../../src/config/config.ts';
 import { parseConfig } from '../../../src/config/parse.ts';
 import { collectingLogger } from '../../support/logger.ts';
 
-/** A panel that refuses every connection. */
+/** A panel whose port rejects every connection. */
 const YAML = `panels:
   - name: main
     url: http://127.0.0.1:1

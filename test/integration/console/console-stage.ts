@@ -12,25 +12,25 @@ import { TestTime } from '../../support/test-time.ts';
 
 const SPEED = 40;
 
-/** A console under test, and its output. */
+/** A console and its output. */
 export interface ConsoleUnderTest {
   readonly run: ConsoleRun;
-  /** The server's lines. */
+  /** The lines of the server's console. */
   readonly lines: readonly string[];
   readonly notes: readonly string[];
   readonly outcome: ReturnType<ConsoleRun['run']>;
-  /** Types a line, or ends the input. */
+  /** Types a line. Undefined ends the input. */
   type(line: string | undefined): void;
   /** Waits for a line or a note that equals or matches this. */
   shows(wanted: string | RegExp): Promise<void>;
 }
 
-/** What a console does, and whether it has an input. */
+/** The plan of a console, and whether it reads input. */
 interface Opening extends Partial<ConsolePlan> {
   readonly readsInput?: boolean;
 }
 
-/** A simulated panel, and consoles of its servers. */
+/** A simulated panel, and consoles for its servers. */
 export interface ConsoleStage {
   readonly panel: Simulator;
   readonly time: TestTime;

@@ -4,7 +4,7 @@ import type { SimulatorOptions } from '../../../src/simulator/simulator-interfac
 import { eventually } from '../../support/eventually.ts';
 import { type ConsoleStage, startStage } from './console-stage.ts';
 
-/** For minutes in which nothing happens. */
+/** The speed of tests with minutes of silence. */
 const FAST = 200;
 
 let stage: ConsoleStage;

@@ -23,7 +23,7 @@ const hasPromtool = hasProgram('promtool');
 
 const port = z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, 'open to this machine only');
 
-/** The parts of the compose specification that the file uses; anything else is a mistake. */
+/** The parts of the compose specification that the file uses. Any other part is a mistake. */
 const serviceSchema = z.strictObject({
   image: z
     .string()
@@ -67,11 +67,13 @@ const compose = composeSchema.parse(readYaml(`${FOLDER}/compose.yaml`)[0]);
 const prometheus = prometheusSchema.parse(readYaml(`${FOLDER}/prometheus.yml`)[0]);
 const services = new Map(Object.entries(compose.services));
 
-/** The services of a profile. */
+/** The services that start with this profile. */
 const running = (profile: string) =>
   [...services].flatMap(([name, { profiles }]) => ((profiles?.includes(profile) ?? true) ? [name] : []));
 
-/** The source of a path in a service's container: a path in the repository, or undefined. */
+/**
+ * The path in the repository that is mounted at this path of a service; undefined if there is none.
+ */
 function mountedFrom(service: string, path: string): string | undefined {
   for (const volume of services.get(service)?.volumes ?? []) {
     const [source = '', target = ''] = volume.split(':');
@@ -90,7 +92,7 @@ describe('the compose file', () => {
         if (!source.startsWith('.')) expect(compose.volumes, volume).toHaveProperty(source);
         else {
           expect(isInRepository(posix.join(FOLDER, source)), volume).toBe(true);
-          // Only `init` writes to a folder of this machine.
+          // Only `init` writes to a folder of the host.
           expect(mode, volume).toBe(name === 'init' ? undefined : 'ro');
         }
       }

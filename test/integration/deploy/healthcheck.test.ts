@@ -14,7 +14,7 @@ const SCRIPT = repositoryPath('scripts/healthcheck.mjs');
 
 const servers: Server[] = [];
 
-/** Listens on a free port of the loopback interface, and returns the address. */
+/** Listens on a free port of the loopback interface. Returns the address. */
 async function listen(server: Server, host: string | undefined = '127.0.0.1'): Promise<string> {
   servers.push(server);
   server.listen(0, host);

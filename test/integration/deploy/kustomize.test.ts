@@ -11,13 +11,13 @@ const FOLDER = 'deploy/kubernetes';
 const LABELS = { 'app.kubernetes.io/name': 'gameserver-exporter' };
 const NAMESPACE = 'gameserver-exporter';
 
-/** Number of exporters, and the memory limit of each, by overlay. */
+/** The number of exporters, and the memory limit of each, by overlay. */
 const OVERLAYS = {
   one: { replicas: 1, memory: '512Mi' },
   many: { replicas: 3, memory: '1Gi' },
 };
 
-/** The files of the base, which are rendered as they are, except for labels and the namespace. */
+/** Files of the base that overlays change only in their labels and namespace. */
 const UNCHANGED = ['service-account', 'service', 'pod-disruption-budget', 'network-policy', 'pod-monitor'];
 
 const KINDS = [
@@ -39,7 +39,7 @@ const ofKind = (manifests: readonly Manifest[], kind: string) => {
   return found[0];
 };
 
-/** What a file of the base becomes in the namespace of an overlay. */
+/** A file of the base in the namespace of an overlay. */
 function expectedOf(file: string): object {
   const [manifest] = readYaml(`${FOLDER}/base/${file}.yaml`) as readonly [Manifest];
   return { ...manifest, metadata: { ...manifest.metadata, namespace: NAMESPACE, labels: LABELS } };
@@ -152,7 +152,7 @@ describe.skipIf(!canRender)('kubectl kustomize', () => {
       metadata: { name: 'gameserver-exporter', ...own },
       spec: { groups },
     });
-    // Prometheus is in a namespace of its own, and may list the pods of this one.
+    // Prometheus runs in another namespace, and may list the pods of this one.
     expect(ofKind(added, 'Role')).toMatchObject({ metadata: own });
     expect(ofKind(added, 'RoleBinding')).toMatchObject({
       metadata: own,

@@ -15,24 +15,27 @@ const run = promisify(execFile);
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** The time of the evaluation, in minutes since the first sample. */
+/** The time of the evaluation, in minutes after the first sample. */
 const NOW = 5 * 60;
 
-/** One value per minute, from the first to the last. */
+/** A constant series with a value per minute. */
 const always = (value: number) => `${value}x${NOW}`;
 
-/** One value, then another for the last minutes. */
+/** A series with one value, and another one for the last minutes. */
 function since(minutes: number, before: number, then: number): string {
   return `${before}x${NOW - minutes} ${then}x${minutes - 1}`;
 }
 
-/** Present in the last minutes only. */
+/** A series that exists only in the last minutes. */
 const only = (minutes: number, value: number) => `_x${NOW - minutes} ${value}x${minutes - 1}`;
 
 const EXPORTER = 'job="gameserver", instance="one"';
 const ofServer = (server: string) => `${EXPORTER}, panel="main", server="${server}", server_id="${server}"`;
 
-/** A server on `fra-1` that is expected to run, and the time since which it is off. */
+/**
+ * The series of a server on `fra-1` that is expected to run. `running` and `offline` are the values
+ * of these states.
+ */
 function server(name: string, there: (value: number) => string, running: string, offline: string) {
   const of = ofServer(name);
   return [
@@ -70,7 +73,7 @@ const SERIES = [
   ...off('hours', 153),
   ...server('unseen', (value) => only(10, value), only(10, 0), only(10, 1)),
   ...server('fine', always, always(1), always(0)),
-  // It crashed a minute ago, and is running again.
+  // The server crashed a minute ago, and runs again.
   ...server('crashed', always, always(1), always(0)),
   [`gameserver_stops_total{${ofServer('crashed')}, reason="crashed"}`, since(2, 0, 1)],
 ] as const;
@@ -88,7 +91,7 @@ const ROWS = [
     row({ urgency: '1', problem: 'exporter_down', job: 'gameserver', instance: 'two', node: 'two' }),
     20 * MINUTE,
   ],
-  // Beyond two hours, the time is the last full hour in which nothing was wrong.
+  // After more than two hours, the time is rounded to the last full hour without a problem.
   [row({ urgency: '1', problem: 'timeout', cause: 'timeout', panel: 'other' }), 4 * HOUR],
   [
     row({ urgency: '1', problem: 'node_connection', cause: 'node_connection', panel: 'main', node: 'ams-2' }),
@@ -137,17 +140,18 @@ describe.skipIf(!hasPromtool)('the table of problems', () => {
     const tests = {
       rule_files: [repositoryPath('deploy/prometheus/rules/gameserver.yml')],
       evaluation_interval: '1m',
-      // Otherwise in random order, although the second group reads the first.
+      // The second group reads the first one, so it has to follow it. Without this line, the order
+      // is random.
       group_eval_order: ['gameserver', 'gameserver-problems'],
       tests: [
         {
           interval: '1m',
           input_series: SERIES.map(([series, values]) => ({ series, values })),
           promql_expr_test: [
-            // promtool treats NaN as equal to nothing, so rows without a time are counted.
+            // promtool's NaN equals nothing, so rows without a time are only counted.
             { ...at, expr: `(${expr}) >= 0`, exp_samples: samples(ROWS) },
             { ...at, expr: `count by (server) (${expr})`, exp_samples: samples(ROWS_BY_SERVER) },
-            // A crash has a duration at once.
+            // A crash has a duration immediately.
             {
               eval_time: `${NOW - 1}m`,
               expr: `max by (server) ((${expr}) >= 0 and on (server) gameserver_stops_total)`,

@@ -12,7 +12,10 @@ const UNIT = 'deploy/systemd/gameserver-exporter.service';
 
 const hasSystemd = hasProgram('systemd-analyze');
 
-/** Exposure on systemd's own scale of 0 to 10. The unit is at 1.1; a higher value than this means that it lost a restriction. */
+/**
+ * The maximum exposure on systemd's scale from 0 to 10. The unit has 1.1. A value above this limit
+ * means that a restriction is missing.
+ */
 const HIGHEST_EXPOSURE = 1.5;
 
 const text = readText(UNIT);
@@ -63,7 +66,7 @@ describe('the systemd unit', () => {
 
   it.skipIf(!hasSystemd)('is valid for systemd', async () => {
     const { stdout, stderr } = await run('systemd-analyze', ['verify', await installed()]);
-    // It reports problems of the machine's other units, too.
+    // The tool also reports problems of other units on this machine.
     const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('gameserver-exporter'));
     expect(ours).toEqual([]);
   });

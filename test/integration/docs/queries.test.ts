@@ -9,7 +9,7 @@ import { hasProgram } from '../../support/has-program.ts';
 
 const hasPromtool = hasProgram('promtool');
 
-/** The queries of the pages: in fenced blocks, and in the tables of the migration page. */
+/** The queries on all pages: in fenced blocks, and in the tables of the migration page. */
 function queries(): readonly string[] {
   const fenced = documents().flatMap((document) => fencedBlocks(document, 'promql'));
   const migration = readFileSync('docs/migration.md', 'utf8');
@@ -19,7 +19,7 @@ function queries(): readonly string[] {
   return [...fenced, ...cells];
 }
 
-/** One server on two replicas, of which one doesn't know its egg yet. */
+/** A server on two replicas, one of which doesn't know its egg yet. */
 const REPLICAS = ['a', 'b'].flatMap((instance) => {
   const server = `instance="${instance}", panel="main", server="survival", server_id="1a7ce997"`;
   return [
@@ -39,7 +39,7 @@ const REPLICAS = ['a', 'b'].flatMap((instance) => {
   ];
 });
 
-/** What the queries with these metrics result in. */
+/** The expected results of queries with these metrics. */
 const VALUES: readonly (readonly [metric: string, value: number])[] = [
   ['gameserver_players', 3],
   ['gameserver_network_receive', 1],
@@ -59,7 +59,7 @@ describe.skipIf(!hasPromtool)('the queries in the docs', () => {
     async (query) => {
       const folder = await mkdtemp(join(tmpdir(), 'joins-'));
       const file = join(folder, 'test.json');
-      // Of several labels, only the count of the results and their sum are compared.
+      // Labels aren't compared, only the number of results and their sum.
       const [, expected = 0] = VALUES.find(([metric]) => query.includes(metric)) ?? [];
       const exprs = [
         [`count(${query})`, 1],

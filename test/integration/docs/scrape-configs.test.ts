@@ -18,7 +18,7 @@ async function check(text: string): Promise<{ readonly status: number | null; re
   const folder = await mkdtemp(join(tmpdir(), 'scrape-configs-'));
   const file = join(folder, 'prometheus.yml');
   await writeFile(file, text);
-  // Files that an example refers to exist only on the reader's machine.
+  // The files that an example names exist only on the reader's machine.
   const args = ['check', 'config', '--syntax-only', file];
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
   await rm(folder, { recursive: true });

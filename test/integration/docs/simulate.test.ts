@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => panel.stop());
 
-/** Runs a shell command as a reader would, with the simulator's own address. */
+/** Runs a shell command from the page, with the address of this simulator. */
 async function shell(command: string): Promise<string> {
   const script = `${definition}\n${command}`.replaceAll('http://127.0.0.1:10319', panel.controlUrl);
   const { stdout } = await run('sh', ['-c', script]);

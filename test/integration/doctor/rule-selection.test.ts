@@ -16,7 +16,7 @@ beforeEach(async () => {
   panel = await simulated({ servers: names.map((name) => ({ name })) });
 });
 
-/** Runs doctor on a panel with these settings; games aren't queried. */
+/** Runs doctor on a panel with these settings, without queries of games. */
 function withDiscover(settings: string): Promise<DoctorReport> {
   return examined({
     yaml: `panels: [{ name: main, url: ${panel.url}, api_key: ${panel.apiKey}, ${settings} }]`,

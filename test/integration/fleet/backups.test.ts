@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** Much faster than real time: an hour passes in seconds. */
+/** So fast that an hour passes in seconds. */
 const SPEED = 1_000;
 
 const NEWEST = '2026-11-20T04:00:30+00:00';
@@ -68,10 +68,10 @@ it('reports the number of backups, the time and size of the newest successful on
 describe('a message of the node that a backup ended', () => {
   const LOBBY = { server: 'lobby' };
   const MINUTE = 60_000;
-  /** Much longer than a test: any earlier read was caused by an event. */
+  /** An interval that is much longer than the test, so any earlier read is due to an event. */
   const RARELY = ['backups: { interval: 24h }'];
 
-  // Slow enough that the next scheduled read is hours away.
+  // So slow that the next scheduled read is hours away.
   beforeEach(() => {
     time.speed = 60;
   });
@@ -93,7 +93,7 @@ describe('a message of the node that a backup ended', () => {
     await exporter.until('gameserver_backups', LOBBY, 1);
     await exporter.until('gameserver_backup_last_size_bytes', LOBBY, 12);
     await exporter.until('gameserver_backup_last_failure_timestamp_seconds', LOBBY, endedAt);
-    // Without the events it would take half a day or more.
+    // Without the events, this would take half a day or more.
     expect(time.now() - startedAt).toBeLessThan(60 * MINUTE);
     expect(askedOf(panel, 'lobby')).toBe(3);
     expect(askedOf(panel, 'survival')).toBe(1);

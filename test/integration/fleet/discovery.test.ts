@@ -9,7 +9,9 @@ const SURVIVAL = 'a1a1a1a1-0000-4000-8000-000000000001';
 const LOBBY = 'b2b2b2b2-0000-4000-8000-000000000002';
 const STRANGERS = 'c3c3c3c3-0000-4000-8000-000000000003';
 
-/** Much faster than real time: the minute between two readings of the server list passes in a fraction of a second. */
+/**
+ * So fast that the minute between two readings of the server list passes in a fraction of a second.
+ */
 const SPEED = 200;
 
 let time: TestTime;
@@ -36,7 +38,7 @@ const SERVERS: NonNullable<SimulatorOptions['servers']> = [
 const observe = (panel: Simulator, lines: readonly string[]) =>
   observed({ yaml: yamlOf(panel, ['staleness: 10m', ...lines]), clock: time.clock() });
 
-/** The servers' names according to `gameserver_info`. */
+/** The names of the servers in `gameserver_info`. */
 async function namesOf(exporter: ExporterUnderTest): Promise<string[]> {
   const text = await exporter.scrape();
   return [...text.matchAll(/^gameserver_info\{.*?server="([^"]*)"/gm)].map(([, name]) => name ?? '').sort();
@@ -56,11 +58,11 @@ describe('discovery', () => {
     await exporter.until('gameserver_collection_streaming', survival, 1);
     await exporter.until('gameserver_cpu_limit_cores', survival, 2.5);
     expect(await exporter.value('gameserver_disk_limit_bytes', survival)).toBeUndefined();
-    // The node's limit is 5 % above the listed one and takes precedence.
+    // The node's limit has priority. It is 5 % above the limit in the server list.
     const granted = Math.floor(1_024 * 1_048_576 * 1.05);
     expect(await exporter.value('gameserver_memory_limit_bytes', survival)).toBe(granted);
     await exporter.until('gameserver_expected_running', survival, 1);
-    // For a server without a limit, the node reports the memory of the host.
+    // For a server without a limit, the node reports the memory of its machine.
     await exporter.until('gameserver_collection_up', { server: 'lobby' }, 1);
     expect(await exporter.value('gameserver_memory_limit_bytes', { server: 'lobby' })).toBeUndefined();
     expect(await exporter.value('gameserver_exporter_discovered_servers')).toBe(2);
@@ -109,7 +111,7 @@ describe('discovery', () => {
     await eventually(async () => expect(await exporter.value(read)).toBeGreaterThan(before + 60));
     expect(await namesOf(exporter)).toEqual(['survival']);
     await exporter.until('gameserver_collection_streaming', survival, 1);
-    // A server that was dropped and added again would count from 0.
+    // The counter of a server that was dropped and added again would start at 0.
     expect(await exporter.value(observed, survival)).toBeGreaterThan(seen);
   });
 });

@@ -39,7 +39,7 @@ beforeEach(async () => {
   panel = await simulated({ servers: SERVERS, nodes: NODES });
 });
 
-/** Starts an exporter whose key for the nodes is in a file. */
+/** Starts an exporter that reads the application key from a file. */
 async function start(key: string): Promise<ExporterUnderTest> {
   const exporter = await observed({ yaml: yamlOf(panel, ['discover: true']) });
   await writeFile(join(exporter.folder, 'nodes-key'), `${key}\n`, { mode: 0o600 });
@@ -62,7 +62,7 @@ describe("a panel's nodes", () => {
     );
     expect(await read('maintenance', 'big')).toBe(0);
     expect(await read('maintenance', 'closed')).toBe(1);
-    // 0 means unlimited on Pelican.
+    // On Pelican, 0 means unlimited.
     expect(await read('memory_bytes', 'closed')).toBeUndefined();
   });
 

@@ -28,7 +28,7 @@ const client: QueryClient = {
   },
 };
 
-/** Where a question is asked first. */
+/** The first address and transport that a question tries. */
 const firstOf = ({ ways }: Question = { ways: [], headStartMs: 0 }) => ways[0];
 const portsOf = ({ ways }: Question = { ways: [], headStartMs: 0 }) => [
   ...new Set(ways.map(({ port }) => port)),
@@ -39,7 +39,7 @@ beforeEach(() => {
   answer = () => Promise.resolve(TWELVE);
 });
 
-/** A configuration of one server, with these further lines of its entry. */
+/** A configuration of one server, with additional lines in its entry. */
 const yamlOf = (simulator: Simulator, lines: readonly string[] = []) =>
   panelYaml(simulator, [
     'servers:',
@@ -52,7 +52,7 @@ const yamlOf = (simulator: Simulator, lines: readonly string[] = []) =>
 
 const QUERY = ['query: { type: minecraft }'];
 
-/** A configuration that guesses each server's type from its egg. */
+/** A configuration in which the query types follow from the servers' eggs. */
 const discovering = (simulator: Simulator) => panelYaml(simulator, ['discover: { query: auto }']);
 
 async function observe(
@@ -128,7 +128,7 @@ describe("a server that can't be queried", () => {
         }),
       );
       const lines = () => shown.lines.filter(({ level, fields }) => level === 'warn' && 'cause' in fields);
-      // A guess that never led to a response says nothing.
+      // A guessed type that never led to a response isn't reported.
       const said = { panel: 'main', server: 'survival', cause };
       const expected = egg === undefined ? [expect.objectContaining(said) as object] : [];
       await eventually(() => expect(lines().map(({ fields }) => fields)).toEqual(expected));

@@ -14,7 +14,7 @@ import { TestTime } from '../../support/test-time.ts';
 
 const SPEED = 20;
 
-/** Samples arrive every second; an interval longer than this is a gap. */
+/** The longest time between two samples that isn't a gap. Samples arrive every second. */
 const NO_GAP_MS = 3_000;
 
 const NAMES = ['survival', 'lobby', 'creative'] as const;
@@ -45,7 +45,7 @@ interface PanelEntry {
   readonly at?: Simulator;
   readonly key?: string;
   readonly settings?: readonly string[];
-  /** Lines of the server list. */
+  /** The lines of the server entries. */
   readonly servers: readonly string[];
 }
 
@@ -81,7 +81,10 @@ const seriesOf = async (label: string) =>
   ((await exporter.scrape()).match(LINE_OF) ?? []).filter((line) => line.includes(label));
 const errors = () => exporter.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
 
-/** Reloads while `names` are watched: their samples must continue without a gap, over the same sockets. */
+/**
+ * Asserts that the samples of these servers continue without a gap, over the same sockets, during a
+ * change.
+ */
 async function unnoticedBy(names: readonly string[], change: () => Promise<void>): Promise<void> {
   const clock = time.clock();
   const watch = new ScrapeWatch(exporter, clock);
@@ -273,7 +276,10 @@ describe('POST /-/reload', () => {
     expect(text).not.toContain(panel.apiKey);
   });
 
-  /** Asks for the removal of a server with this request; resolves with the response once nothing has changed. */
+  /**
+   * Requests the removal of a server in this way. Returns the response after asserting that nothing
+   * has changed.
+   */
   async function refused(host: string, headers: Record<string, string>, isEnabled = true): Promise<string> {
     await start(yamlOf({ servers: [server('survival')] }), isEnabled);
     await exporter.write(yamlOf({ servers: [server('lobby')] }));

@@ -5,7 +5,7 @@ import type { ExporterUnderTest } from '../../support/exporter.ts';
 import { observed, simulated, yamlOf } from '../../support/stage.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** Much faster than real time: an hour passes in seconds. */
+/** So fast that an hour passes in seconds. */
 const SPEED = 1_000;
 
 const MINUTE = 60_000;
@@ -43,14 +43,14 @@ const value = (name: string, labels: Readonly<Record<string, string>>) =>
   exporter.value(`gameserver_${name}`, labels);
 const SAVE = { server: 'survival', schedule: 'Save', schedule_id: '1' };
 
-/** How long the schedule was overdue when it was read, in seconds. */
+/** By how many seconds the schedule was overdue at its last read. */
 async function overdue(): Promise<number> {
   const readAt = await value('schedules_last_read_timestamp_seconds', { server: 'survival' });
   const nextAt = await value('schedule_next_run_timestamp_seconds', SAVE);
   return (readAt ?? Number.NaN) - (nextAt ?? Number.NaN);
 }
 
-/** Waits until the schedules of this server were requested. */
+/** Waits until the exporter has requested the schedules of this server. */
 async function untilAsked(name: string): Promise<void> {
   const { uuid } = panel.server(name);
   const isAsked = () =>

@@ -5,7 +5,7 @@ import { observed, simulated } from '../../support/stage.ts';
 
 const TOTAL = 3;
 
-/** The servers that an exporter reports. */
+/** The names of the servers that stream to this exporter. */
 async function serversOf(exporter: ExporterUnderTest): Promise<string[]> {
   const text = await exporter.scrape();
   return [...text.matchAll(/^gameserver_collection_streaming\{.*server="([^"]+)".*\} 1$/gm)].map(
@@ -26,7 +26,7 @@ it('shards monitor each server exactly once, and divide the limit of their share
   const limits = await Promise.all(
     shards.map((shard) => shard.value('gameserver_exporter_allowed_calls_per_minute')),
   );
-  // 80 % of 240, divided among the shards that have servers.
+  // 80 % of 240 calls, divided among the shards with servers.
   for (const limit of limits) expect(limit).toBe(64);
   const ordinals = await Promise.all(shards.map((shard) => shard.value('gameserver_exporter_shard_ordinal')));
   expect(ordinals).toEqual([0, 1, 2]);

@@ -5,7 +5,7 @@ import { fastClock } from '../../support/exporter.ts';
 import { lookupPool } from '../../support/lookup-pool.ts';
 import { observed, panelEntry, simulated } from '../../support/stage.ts';
 
-/** Slow enough that a busy machine doesn't miss the connect timeout. */
+/** So slow that a busy machine stays within the connect timeout. */
 const SPEED = 20;
 
 interface PanelOnStage {
@@ -14,7 +14,7 @@ interface PanelOnStage {
   readonly url: string;
 }
 
-/** A panel at this host whose nodes are reached by the name `node.<name>.test`. */
+/** A panel at this host. Its nodes have the name `node.<name>.test`. */
 async function panelOf(name: string, host: string, servers: number): Promise<PanelOnStage> {
   const specs = Array.from({ length: servers }, (_, index) => ({ name: `${name}-${index}` }));
   const simulator = await simulated({ clock: fastClock(SPEED), servers: specs });
@@ -43,7 +43,7 @@ function yamlOf(panels: readonly PanelOnStage[]): string {
   return ['panels:', ...entries].join('\n');
 }
 
-/** Lines of the exposition with this name and this panel that end with the value. */
+/** The lines of the exposition with this name, panel and value. */
 const seriesOf = (text: string, name: string, panel: string, value: string) =>
   text
     .split('\n')
@@ -52,14 +52,15 @@ const seriesOf = (text: string, name: string, panel: string, value: string) =>
 
 describe('a panel whose nodes have a name that a silent name server is responsible for', () => {
   it("doesn't affect another panel, and its servers have the cause node_dns", async () => {
-    // Another connection to a panel with a name would wait for the silent name server as well.
+    // The bad panel has an IP address, because a new connection to a panel with a name would also
+    // wait for the silent name server.
     const bad = await panelOf('bad', '127.0.0.1', 8);
     const good = await panelOf('good', 'panel.good.test', 20);
     const pool = lookupPool((name) => (name === 'node.bad.test' ? undefined : '127.0.0.1'));
     const exporter = await observed({ yaml: yamlOf([bad]), clock: fastClock(SPEED), lookUp: pool.lookUp });
     await eventually(() => expect(pool.begun).toContain('node.bad.test'));
 
-    // Everything of the other panel is looked up while the name server is silent.
+    // All names of the other panel are looked up while the name server is silent.
     await exporter.reload(yamlOf([bad, good]));
     const streaming = async () => {
       const text = await exporter.scrape();

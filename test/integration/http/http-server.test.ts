@@ -54,12 +54,12 @@ const ask = ({ url }: { readonly url: string }, path: string, client: Client = {
 
 const open = ({ port }: { readonly port: number }) => connectRaw(port, clients);
 
-/** A scrape that a test finishes. */
+/** A scrape whose end the test determines. */
 function held() {
   const { promise, resolve } = deferred<RenderedBody>();
   const scrape = vi.fn<() => Promise<RenderedBody>>(() => promise);
   const end = (text = '# held\n') => resolve({ chunks: [Buffer.from(text)], bytes: Buffer.byteLength(text) });
-  /** Finishes it with more data than fits into the buffers between two sockets. */
+  /** Ends the scrape with more data than the buffers between two sockets can hold. */
   const endLarge = () => resolve({ chunks: Array.from({ length: 256 }, () => CHUNK), bytes: LARGE_BYTES });
   return { scrape, end, endLarge };
 }
@@ -192,7 +192,7 @@ describe('stop', () => {
   test('lets a reader that has started finish, then closes its connection', async () => {
     const { scrape, endLarge } = held();
     endLarge();
-    // No time passes on this clock, so the grace period never ends.
+    // The grace period never ends, because this clock stands still.
     const at = await serve({ scrape, clock: new ManualClock() });
     const reader = await stuckReader(at.port, clients);
     await eventually(() => expect(reader.received).toContain('Connection: keep-alive'));
@@ -205,7 +205,7 @@ describe('stop', () => {
   });
 
   test('closes idle connections at once, whether used before or not', async () => {
-    // No time passes on this clock, so nothing waits for the grace period to end.
+    // This clock stands still, so nothing waits for the end of the grace period.
     const at = await serve({ clock: new ManualClock() });
     const [used, unused] = await Promise.all([open(at), open(at)]);
     used.send(SCRAPE.replace('/metrics', '/-/healthy'));

@@ -2,7 +2,7 @@ import { type Agent as HttpAgent, request as httpRequest, type IncomingMessage }
 import { type Agent, request } from 'node:https';
 import type { SecureVersion } from 'node:tls';
 
-/** What a client presents. */
+/** The properties of a client. */
 export interface Client {
   readonly ca?: string;
   readonly cert?: string | undefined;
@@ -10,22 +10,22 @@ export interface Client {
   readonly version?: SecureVersion;
   readonly ciphers?: string;
   readonly method?: string;
-  /** Instead of that of the URL, as it is. */
+  /** An exact path, instead of the one in the URL. */
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly agent?: Agent | HttpAgent;
 }
 
-/** A response, completely read. */
+/** A complete response. */
 export interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** The body as it was sent. */
+  /** The body as it was sent, without decompression. */
   readonly bytes: Buffer;
 }
 
-/** Sends one request, on a new connection unless there is an agent. */
+/** Sends a request. Without an agent, it uses a new connection. */
 export function get(url: string, client: Client = {}): Promise<Answer> {
   const { version, headers = {}, agent = false, ...rest } = client;
   return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export function get(url: string, client: Client = {}): Promise<Answer> {
   });
 }
 
-/** The status that a client receives, or `refused` if it gets no response. */
+/** The status of the response, or `refused` if there is none. */
 export async function statusOf(url: string, client: Client = {}): Promise<number | 'refused' | undefined> {
   try {
     return (await get(url, client)).status;

@@ -45,7 +45,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
 });
 
-/** Settings that a test changes. */
+/** Settings that a test can replace. */
 class Settings implements WebSettingsSource {
   current: WebSettings;
   readonly #listeners = new Set<() => void>();
@@ -93,7 +93,7 @@ async function serve(current: WebSettings, { routes = OK, clock, limits = {} }: 
   return { http, settings, logger, ...(await http.start()) };
 }
 
-/** A raw TLS connection, after its handshake. */
+/** Opens a TLS connection, and completes its handshake. */
 async function open(port: number): Promise<RawClient<TLSSocket>> {
   const socket = connectTls({ port, host: '127.0.0.1', ca });
   ends.push(() => socket.destroy());
@@ -102,7 +102,7 @@ async function open(port: number): Promise<RawClient<TLSSocket>> {
   return client;
 }
 
-/** The same, after a response. */
+/** Opens a TLS connection, and completes a request. */
 async function openUsed(port: number) {
   const connection = await open(port);
   connection.send(SCRAPE);
@@ -110,7 +110,7 @@ async function openUsed(port: number) {
   return connection;
 }
 
-/** A TCP connection over which nothing is sent. */
+/** Opens a TCP connection without sending anything. */
 async function openSilent(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   ends.push(() => socket.destroy());
@@ -327,7 +327,7 @@ describe('a change of the settings', () => {
   });
 });
 
-/** A stream that sends one event at once, and others on demand. */
+/** A stream that sends one event at once, and further events on demand. */
 function endless(sent: { send?: () => void; ended?: boolean } = {}): Routes {
   return {
     fetch: () => {
@@ -353,7 +353,8 @@ describe('a stream of events', () => {
       const routes: Routes = {
         fetch: (request, served) => {
           const sent: { send?: () => void } = {};
-          // The timer that writes is due before the one that closes, even if the machine is busy.
+          // Even on a busy machine, the timer of the next write fires before the timer that closes
+          // the connection.
           ends.push(repeatedly(() => sent.send?.(), 5));
           return endless(sent).fetch(request, served);
         },
@@ -361,7 +362,7 @@ describe('a stream of events', () => {
       const settings = scheme === 'https' ? tlsSettings() : { users: new Map<string, string>(), headers: {} };
       const limits = { stalledMs: 200, requestMs: 200, headersMs: 200, checkMs: 20, keepAliveMs: 200 };
       const { port } = await serve(settings, { routes, limits });
-      // On a busy machine, a handshake or a request may exceed these limits itself.
+      // On a busy machine, the handshake or the request may itself exceed these limits.
       const stream = await eventually(async () => {
         const socket = scheme === 'https' ? (await open(port)).socket : await openSilent(port);
         const begun = Promise.race([once(socket, 'data'), once(socket, 'close')]);

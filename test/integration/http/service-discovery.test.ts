@@ -17,7 +17,7 @@ async function discoveryOf(yaml: string): Promise<string> {
   return `${(await observed({ yaml })).url}/api/v1/sd`;
 }
 
-/** A configuration for discovered servers. */
+/** A configuration with discovered servers. */
 const discovering = (panel: Simulator) => yamlOf(panel, ['discover: { interval: 1m }']);
 
 async function groupsAt(url: string): Promise<readonly Group[]> {

@@ -30,7 +30,7 @@ async function watch(options: RequestOptions = {}): Promise<IncomingMessage> {
   return response.setEncoding('utf8');
 }
 
-/** Resolves when the stream so far matches. */
+/** Resolves when the received part of the stream matches. */
 function reads(response: IncomingMessage, pattern: RegExp): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {

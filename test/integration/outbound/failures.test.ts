@@ -33,7 +33,7 @@ beforeEach(() => setProxyVariables());
 
 afterEach(() => stage.clear());
 
-/** A port that accepts connections, and responds to data with a text, by closing, or not at all. */
+/** A port that accepts connections. It responds to data with a text, by closing, or not at all. */
 async function plainPort(answer?: string): Promise<{ readonly url: string; readonly open: OpenSockets }> {
   const open = new OpenSockets();
   const server = createServer((socket) => {
@@ -50,11 +50,11 @@ async function plainPort(answer?: string): Promise<{ readonly url: string; reado
 
 const as = (credentials: string, url: string) => url.replace('//', `//${credentials}@`);
 
-/** A way in which a proxy can fail for `panel`; returns its address. */
+/** A failure of a proxy for `panel`. */
 interface ProxyTrouble {
   readonly what: string;
   readonly arrange: (panel: PanelOnStage) => Promise<string>;
-  /** The expected message; SETTING stands for what named the proxy. */
+  /** The expected message. SETTING stands for the setting that contains the proxy's address. */
   readonly words: RegExp;
 }
 

@@ -13,13 +13,19 @@ import { pageData } from '../../support/page-data.ts';
 
 const SERVERS = [{ name: 'survival' }, { name: 'creative' }];
 
-/** Turns the 15 seconds between two rounds of canaries into a quarter of a second. */
+/** The speed, at which the 15 seconds between two rounds of canaries take a quarter of a second. */
 const SPEED = 60;
 
-/** For panels that respond, through other processes: these have two seconds for the first response, which the program gives ten. */
+/**
+ * The speed for panels that respond. The exporter waits ten seconds for the first response, which
+ * leaves two real seconds for other processes on the way.
+ */
 export const SPEED_OF_RESPONSES = 5;
 
-/** The panel's limit is too high to wait for, deadlines for real work are long, and a sample that was received stays until it is seen. */
+/**
+ * A high rate limit, long deadlines for real connections, and samples that stay fresh until the
+ * test has seen them.
+ */
 const SETTINGS = [
   'requests_per_minute: 3000',
   'request_timeout: 20m',
@@ -28,7 +34,7 @@ const SETTINGS = [
   'staleness: 10m',
 ];
 
-/** The parts around one exporter, which are stopped together. */
+/** The programs around an exporter, which stop together. */
 export class Stage {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #speed: number;
@@ -37,7 +43,9 @@ export class Stage {
     this.#speed = speed;
   }
 
-  /** A panel; if `named`, it sends sockets to `node.test` instead of the loopback address. */
+  /**
+   * Starts a panel. If `named`, it returns `node.test` instead of the loopback address for sockets.
+   */
   async panel(options: SimulatorOptions = {}, named = true): Promise<PanelOnStage> {
     const simulator = await startSimulator({ servers: SERVERS, ...options });
     this.later(() => simulator.stop());
@@ -72,11 +80,11 @@ export class Stage {
   }
 }
 
-/** A simulated panel, and the name under which it is configured. */
+/** A simulated panel, and its host name in the configuration. */
 export class PanelOnStage {
   readonly simulator: Simulator;
   readonly url: string;
-  /** `host:port`. */
+  /** The address as `host:port`. */
   readonly host: string;
   readonly port: number;
 
@@ -89,7 +97,10 @@ export class PanelOnStage {
     simulator.set({ expectedOrigin: this.url });
   }
 
-  /** Advertises this host, and this port unless it is the panel's own, as the address of all nodes. */
+  /**
+   * Makes the panel return this host, and this port, as the address of all nodes. The default is
+   * the panel's port.
+   */
   sendSocketsTo(host: string, port = this.port, scheme = this.url.startsWith('https') ? 'wss' : 'ws'): void {
     for (const { uuid } of this.simulator.servers) {
       this.simulator.advertise(uuid, `${scheme}://${host}:${port}/api/servers/${uuid}/ws`);
@@ -108,7 +119,7 @@ export async function streaming(exporter: ExporterUnderTest): Promise<void> {
   }
 }
 
-/** Waits for a warning or an error in the log that matches, and returns it with its fields. */
+/** Waits for a matching warning or error in the log. Returns it with its fields. */
 export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<string> {
   return eventually(() => {
     const loud = exporter.lines.filter(({ level }) => level === 'warn' || level === 'error');
@@ -120,7 +131,7 @@ export function expectLine(exporter: ExporterUnderTest, words: RegExp): Promise<
   });
 }
 
-/** Everything that the exporter exposes. */
+/** Everything that the exporter shows: its log, metrics and pages. */
 export async function everythingSaid({ lines, url }: ExporterUnderTest): Promise<string> {
   const pages = await Promise.all([
     pageData(url),
@@ -129,7 +140,7 @@ export async function everythingSaid({ lines, url }: ExporterUnderTest): Promise
   return [JSON.stringify(lines), ...pages].join('\n');
 }
 
-/** A panel's TLS: its certificate, and further options of a Node.js server. */
+/** The TLS options of a panel: its certificate, and further options of a Node.js server. */
 export function tlsOf(
   certificate: Certificate,
   more: { readonly ca?: string; readonly requestCert?: boolean; readonly SNICallback?: unknown } = {},

@@ -41,7 +41,7 @@ describe('ca_file', () => {
 });
 
 describe('cert_file and key_file', () => {
-  /** A panel, and nodes, that require a certificate of the other authority. */
+  /** A panel and nodes that require a client certificate of another authority. */
   async function strictPanel() {
     const ca = await readFile(stranger.file, 'utf8');
     return stage.panel(tlsOf(good, { ca, requestCert: true }), false);

@@ -12,7 +12,7 @@ import { json, type ScriptedServer, scriptedServer } from './scripted-server.ts'
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
-/** The document below the only key of a response, which every response of the toy panel has. */
+/** The content of a response, which this dialect puts below a single key. */
 function toyIn(body: unknown) {
   const toy = asFields(valueIn(body, 'toy'));
   if (toy === undefined) throw new ShapeError('expected an object "toy"');
@@ -21,7 +21,10 @@ function toyIn(body: unknown) {
 
 const nothing = () => ({ path: '/toy/nothing', decode: toyIn });
 
-/** A dialect that nothing but the table knows. Paths, shapes, refusals and keys are like no other's. */
+/**
+ * A dialect that no other code knows. Its paths, responses, errors and keys differ from those of
+ * all others.
+ */
 const TOY: Dialect = {
   name: 'toy',
   panels: ['Toy'],
@@ -71,7 +74,7 @@ const TOY: Dialect = {
   recognizes: ({ body }) => asFields(valueIn(body, 'toy')) !== undefined,
 };
 
-/** The table, which only tests change. */
+/** The table of dialects, to which only tests may add one. */
 const TABLE = DIALECTS as Dialect[];
 
 beforeAll(() => {

@@ -71,7 +71,7 @@ it.each(['auto', 'poll'])(
       exporter.value('gameserver_blocked', { server: 'suspended', reason: 'suspended' });
     await exporter.until('gameserver_exporter_servers', { condition }, 3);
     await exporter.until('gameserver_blocked', { server: 'suspended', reason: 'suspended' }, 1);
-    // Later lists of the node, too, have the server.
+    // The node's later lists also contain the server.
     const { calls } = panel.record;
     await eventually(() => expect(panel.record.calls.length).toBeGreaterThan(calls.length + 3));
     expect(await isBlocked()).toBe(1);
@@ -88,7 +88,8 @@ it('servers of a node are polled together, also with a key that may only read', 
   const lists = () => polls().filter(({ server }) => server === undefined);
   await exporter.until('gameserver_exporter_servers', { condition: 'polling' }, 40);
   await eventually(() => expect(lists().length).toBeGreaterThan(10));
-  // The list was read late, or a node had few polled servers yet: only then, servers are polled alone.
+  // Servers are polled individually only before the first list, or while few servers of a node are
+  // polled.
   const alone = polls().length - lists().length;
   expect(alone).toBeLessThan(40 + 4);
   expect(await exporter.value('gameserver_exporter_servers', { condition: 'polling' })).toBe(40);
@@ -123,7 +124,10 @@ it.each([
 });
 
 describe('an exporter of a Calagopus and one of a Pterodactyl', () => {
-  /** What Calagopus doesn't report: its daemon runs schedules, and doesn't count the disk's reads and writes. */
+  /**
+   * Data that Calagopus doesn't report: its daemon runs the schedules, and doesn't count the disk's
+   * reads and writes.
+   */
   const UNKNOWN = [
     'gameserver_disk_read_bytes_total one   panel server_id',
     'gameserver_disk_read_bytes_total two   panel server_id',
@@ -155,7 +159,7 @@ describe('an exporter of a Calagopus and one of a Pterodactyl', () => {
     return exporter;
   };
 
-  /** The series without their values, and without those of labels whose values are the panel's own. */
+  /** The series without their values, and without labels that differ between panels. */
   const seriesOf = (text: string) =>
     parseExposition(text).flatMap(({ series }) =>
       series.map(({ name, labels: { server = '', state = '', reason = '', ...labels } }) =>

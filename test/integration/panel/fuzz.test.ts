@@ -8,7 +8,7 @@ import { describeFuzz } from '../../support/fuzz.ts';
 import { hostileText, resourcesText } from '../../support/hostile.ts';
 import { apiOptions, KEY } from './panel-api.ts';
 
-/** A response as the bytes on the wire, one per character. */
+/** The bytes of a response, one per character. */
 interface WireAnswer {
   readonly wire: string;
 }

@@ -24,7 +24,7 @@ const LISTING = { object: 'list', data: [], meta: { pagination: { total_pages: 1
 const isListing = ({ url = '' }: IncomingMessage) => url.startsWith('/api/client?');
 const isCredentials = ({ url = '' }: IncomingMessage) => url.endsWith('/websocket');
 
-/** Responds to every call with success, and these headers. */
+/** Responds to every call with success and these headers. */
 const healthy =
   (headers: Record<string, string> = {}): Answer =>
   (response, request) => {
@@ -32,7 +32,7 @@ const healthy =
     json(200, body, headers)(response, request);
   };
 
-/** Responds to one path differently from the others. */
+/** Responds to some paths in another way than to all others. */
 const except =
   (isPath: (request: IncomingMessage) => boolean, other: Answer, rest: Answer = healthy()): Answer =>
   (response, request) =>
@@ -46,7 +46,7 @@ let gateway: PanelGateway;
 let answer: Answer;
 
 function open(more: { readonly pinnedPerMinute?: number } = {}): PanelGateway {
-  // The deadlines are long, because their clock is advanced by minutes.
+  // Long deadlines, because the test advances their clock by minutes.
   const options = apiOptions(panel.url, { clock, telemetry, requestTimeoutMs: 3_600_000 });
   return new Gateway({ ...options, log, panel: 'main', ...more });
 }
@@ -65,7 +65,7 @@ afterEach(async () => {
   await panel.close();
 });
 
-/** Waits until the check holds, without advancing the clock. */
+/** Waits until the check passes, without advancing the clock. */
 const until = (check: () => void) =>
   eventually(async () => {
     await clock.advance(0);
@@ -75,7 +75,7 @@ const until = (check: () => void) =>
 const paths = () => panel.requests.map(({ url }) => url?.replace('/api/client/servers/', ''));
 const asked = (path: string) => paths().filter((one) => one === path).length;
 
-/** Asks for a server's credentials, by a deadline. */
+/** Requests a server's credentials, with a deadline. */
 const connect = (id: string, deadline = clock.now(), signal = never()) =>
   gateway.credentials({ id }, { deadline }, signal);
 const poll = (id: string, deadline = clock.now()) => gateway.resources({ id }, { deadline }, never());
@@ -113,7 +113,10 @@ describe('the first call to a panel', () => {
 });
 
 describe("calls of the key's account", () => {
-  /** Polls twice a minute for so many minutes; the panel counts these calls, and others in each minute. */
+  /**
+   * Polls twice a minute for this many minutes. The panel counts these calls, and calls of other
+   * programs.
+   */
   async function pollFor(minutes: number, others: number): Promise<void> {
     for (let half = 0; half < minutes * 2; half += 1) {
       const used = half % 2 === 0 ? 1 : 2 + others;

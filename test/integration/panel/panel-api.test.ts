@@ -21,12 +21,12 @@ import {
   scriptedServer,
 } from './scripted-server.ts';
 
-/** The timers of undici, which use the machine's time unless a test advances them. */
+/** The timers of undici. They use the machine's time unless a test advances them. */
 const UNDICI_TIMERS = createRequire(import.meta.url)('undici/lib/util/timers.js') as {
   tick(milliseconds: number): void;
 };
 
-/** An hour passes for undici, and then a tenth of a second for the exporter. */
+/** Advances undici's timers by an hour, and then the exporter's clock by a tenth of a second. */
 async function passTime(clock: ManualClock): Promise<void> {
   UNDICI_TIMERS.tick(HOUR_MS);
   await new Promise((resolve) => setImmediate(resolve));
@@ -68,7 +68,7 @@ async function failureOf(call: Promise<unknown>): Promise<PanelError> {
   return error;
 }
 
-/** A bare TCP server, for peers that don't speak HTTP. */
+/** A TCP server for peers that don't speak HTTP. */
 async function listen(onConnection: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server: Server = createTcpServer((socket) => {
@@ -303,7 +303,7 @@ describe('an unusable successful response', () => {
 
 describe('a call without a response', () => {
   it.each([
-    // A port that speaks TLS closes a plain HTTP connection.
+    // A port with TLS closes a connection without TLS.
     ['closes the connection', (socket: Socket) => void socket.end(), 'https_needed'],
     ['speaks another protocol', (socket: Socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n'), 'bad_answer'],
   ])('reports that the peer %s', async (_name, onConnection, cause) => {

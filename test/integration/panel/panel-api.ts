@@ -5,7 +5,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 export const KEY = 'ptlc_0123456789abcdefSECRET';
 
-/** Telemetry that records calls and responses. */
+/** Telemetry that records calls and invalid responses. */
 export function collectingTelemetry(): PanelTelemetry & { readonly calls: string[]; readonly bad: string[] } {
   const calls: string[] = [];
   const bad: string[] = [];
@@ -21,7 +21,9 @@ export function collectingTelemetry(): PanelTelemetry & { readonly calls: string
   };
 }
 
-/** Options for a panel at this address, whose deadlines never come, because nobody advances their clock. */
+/**
+ * Options for a panel at this address. Deadlines are never reached, because the clock stands still.
+ */
 export function apiOptions(baseUrl: string, more: Partial<PanelApiOptions> = {}): PanelApiOptions {
   return {
     panel: 'main',

@@ -80,7 +80,7 @@ describe('a response', () => {
   });
 });
 
-/** The error with which a call is rejected. */
+/** The error of a call that fails. */
 const failureOf = (call: Promise<unknown>) =>
   call.then(
     () => undefined,
@@ -88,7 +88,7 @@ const failureOf = (call: Promise<unknown>) =>
   );
 
 describe('a request', () => {
-  /** The requests that have arrived, each of which can be completed. */
+  /** The requests that have arrived, as functions that complete them. */
   let arrived: (() => void)[];
   beforeEach(() => {
     arrived = [];

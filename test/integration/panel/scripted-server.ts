@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { OpenSockets } from '../../support/open-sockets.ts';
 
-/** A server on a free port of 127.0.0.1, whose responses the test writes itself. */
+/** A server on a free port of 127.0.0.1, with responses of the test. */
 export interface ScriptedServer {
   readonly server: Server;
   readonly port: number;
@@ -20,7 +20,7 @@ export interface ScriptedServer {
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** Starts a server, which uses TLS if there is a certificate. */
+/** Starts a server. With a certificate, it uses TLS. */
 export async function scriptedServer(
   answer: Answer,
   certificate?: { readonly key: string; readonly cert: string },
@@ -52,7 +52,7 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   };
 }
 
-/** Responds with a page, as a proxy in front of the panel does. */
+/** Responds with an HTML page, like a proxy in front of the panel. */
 export function page(status: number, title = `${status} of a proxy`): Answer {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/html' });
@@ -60,12 +60,12 @@ export function page(status: number, title = `${status} of a proxy`): Answer {
   };
 }
 
-/** The panel's error envelope. */
+/** An error in the panel's own form. */
 export const envelope = (detail: string, code = 'HttpException') => ({
   errors: [{ code, status: '500', detail }],
 });
 
-/** A valid body of the resources endpoint. */
+/** A valid response of the resources endpoint. */
 export const RESOURCES = {
   object: 'stats',
   attributes: {
@@ -81,5 +81,5 @@ export const RESOURCES = {
   },
 };
 
-/** A valid body of the credentials endpoint. */
+/** A valid response of the credentials endpoint. */
 export const CREDENTIALS = { data: { token: 'opaque-token', socket: 'wss://node.example.com/ws' } };

@@ -6,7 +6,7 @@ import { thirdParty } from '../../../scripts/build/third-party.ts';
 
 const sourceOf = (file: string) => fileURLToPath(new URL(`../../../src/query/${file}`, import.meta.url));
 
-/** Bytes of source that isn't loaded without queries. */
+/** The maximum size of the code for queries, which is only loaded if servers are queried. */
 const MAX_CHUNK_BYTES = 600_000;
 
 let chunks: readonly OutputChunk[];
@@ -38,7 +38,7 @@ describe('the query protocols in the build', () => {
       .toSorted(
         (a, b) => Number(b.fileName === 'query-worker.js') - Number(a.fileName === 'query-worker.js'),
       );
-    // The table of games tells the main thread the ports.
+    // The main thread needs the table of games, because it contains their ports.
     const modules = others.flatMap(({ moduleIds }) => moduleIds.filter((id) => id.includes('node_modules')));
     expect(modules).toEqual([expect.stringMatching(/gamedig[/\\]lib[/\\]games\.js$/)]);
     expect(library?.fileName).toBe('query-worker.js');

@@ -9,15 +9,21 @@ import { FAMILIES, FAMILIES_WITHOUT_LIMIT, type Family, TEEWORLDS } from '../../
 import { queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** The deadline of 5 s passes in 20 ms, so that silence costs little. */
+/** So fast that the deadline of 5 s passes in 20 ms, because many responses are invalid. */
 const clock = new TestTime(250).clock();
 
-/** Milliseconds of processor time that a query may take: generous, but far less than unlimited decoding takes. */
+/**
+ * The maximum processor time of a query, in milliseconds. Generous, but far below that of unlimited
+ * decoding.
+ */
 const MAX_CPU_MS = 5_000;
 
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 
-/** Repetitions of repetitions would otherwise make this test use as much memory as the query may. */
+/**
+ * The limit of repeated bytes. Otherwise, repetitions of repetitions would use as much memory as
+ * the query may use.
+ */
 const MAX_REPEATED_BYTES = 4 * 1024 * 1024;
 
 const families: Readonly<Record<string, Family>> = {
@@ -27,7 +33,7 @@ const families: Readonly<Record<string, Family>> = {
   ),
 };
 
-/** A change to a valid response; places are fractions of its length, and bytes are in Base64. */
+/** A change to a valid response. Positions are fractions of its length, and bytes are in Base64. */
 interface Change {
   readonly kind: 'cut' | 'insert' | 'overwrite' | 'replace' | 'repeat';
   readonly at: number;
@@ -46,7 +52,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   bytes: fc
     .oneof(
       fc.uint8Array({ minLength: 1, maxLength: 64 }),
-      // Extreme lengths and counts, and field separators.
+      // Extreme lengths and counts, and separators of fields.
       fc.constantFrom(
         '\0',
         '\xff\xff\xff\xff',
@@ -80,7 +86,7 @@ function serve(family: Family, spoil: (answer: Buffer) => Buffer): Promise<Answe
     return Answerer.udp((incoming: Incoming) =>
       family.udp({
         ...incoming,
-        // Loopback accepts no longer datagrams.
+        // Longer datagrams are impossible on the loopback interface.
         reply: (...datagrams) => incoming.reply(...datagrams.map((one) => spoil(one).subarray(0, 60_000))),
       }),
     );

@@ -20,14 +20,14 @@ import { activeResources, expectResources } from '../../support/leaks.ts';
 import { countsOf, type QueryTarget, queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** The deadline of 5 s passes in 100 ms. */
+/** So fast that the deadline of 5 s passes in 100 ms. */
 const SPEED = 50;
 const clock = new TestTime(SPEED).clock();
 
-/** The deadline, plus one step of the clock. */
+/** The deadline in seconds, plus a step of the clock. */
 const IN_TIME = 5.5;
 
-/** An address of this machine that no other test uses, for ports that can't be chosen. */
+/** An address of this machine that no other test uses, for ports that the test can't choose. */
 const ELSEWHERE = '127.0.0.7';
 
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
@@ -45,18 +45,18 @@ const counted = (players: number, players_max?: number) => ({
 const WRONG = failed('query_wrong_protocol');
 const SILENT = failed('query_no_answer');
 
-/** Is called if a query reaches what it must not reach. */
+/** Called when a query reaches a forbidden address. */
 const reached = vi.fn<() => void>();
 afterEach(() => reached.mockClear());
 
-/** A UDP server with these responses to each request. */
+/** A UDP server that responds to each request with these datagrams. */
 const replying = (...datagrams: readonly Buffer[]) => Answerer.udp(({ reply }) => reply(...datagrams));
 
-/** A TCP server that does this after its first request. */
+/** A TCP server that acts after the first request. */
 const onceAsked = (answer: (connection: Socket) => void, host?: string, port?: number) =>
   Answerer.tcp((connection) => void connection.once('data', () => answer(connection)), host, port);
 
-/** A TCP server that responds with this. */
+/** A TCP server that responds with these pieces. */
 const writing = (...pieces: readonly (string | Buffer)[]) =>
   onceAsked((connection) => pieces.forEach((piece) => connection.write(piece)));
 
@@ -65,7 +65,7 @@ async function closedPort(): Promise<number> {
   return server.port;
 }
 
-/** Writes for as long as the other end reads. */
+/** Writes as long as the other side reads. */
 function writeForever(connection: Socket, piece: Buffer | string): void {
   const write = () => {
     while (!connection.destroyed && connection.write(piece));
@@ -201,7 +201,7 @@ describe('a response that never ends', () => {
 
   it.each([
     ['minecraft', '', '\xff'],
-    // The response would end at a line without a line break.
+    // Responses without an end: their last line has no line break.
     ['soldat', '', '\r\n'],
     ['teamspeak2', '', '\xff'],
     ['hytale', 'HTTP/1.1 200 OK\r\n\r\n', '\xff'],
@@ -220,7 +220,7 @@ describe('a response that never ends', () => {
     await using server = await onceAsked(serve, ELSEWHERE, type === 'teamspeak2' ? 51_234 : 0);
     expect(await ask(type, server.port, { ip: ELSEWHERE })).toEqual(WRONG);
     await eventually(() => expect(taken).toBeGreaterThan(0));
-    // The system's buffers took some more than what was read.
+    // More than the reader has read, because the system's buffers have taken some data, too.
     expect(taken).toBeLessThan(16 * 1024 * 1024);
   });
 });
@@ -412,7 +412,7 @@ describe('after a query', () => {
     await expectResources(before);
   });
 
-  // Short, because errors of JSON.parse quote the first ten characters.
+  // Short texts, because errors of JSON.parse quote the first ten characters.
   it.each([
     { players: { online: 1, max: 2, sample: [{ name: 'zebra', id: '1' }] } },
     '{"players": {"sample": [{"name": "zebra"}]}} zebra',

@@ -28,10 +28,10 @@ import {
 import { countsOf, type QueryTarget, queryHere } from '../../support/query-here.ts';
 import { TestTime } from '../../support/test-time.ts';
 
-/** A ten times faster clock, so that a game without a response costs half a second. */
+/** Ten times the normal speed, so that a game without a response takes half a second. */
 const clock = new TestTime(10).clock();
 
-/** An address of this machine that no other test uses, for ports that can't be chosen. */
+/** An address of this machine that no other test uses, for ports that the test can't choose. */
 const ELSEWHERE = '127.0.0.8';
 
 const ask = (type: string, port: number, more: Partial<QueryTarget> = {}) =>
@@ -248,7 +248,7 @@ describe('an unusual response is understood', () => {
     const answer = Buffer.concat([uint8(0xff), uint16BE(kick.length), text]);
     await using server = await Answerer.tcp((connection) => {
       connection.once('data', (ping) => {
-        // Some close the connection after other packets, and some wait for the rest of them.
+        // Some clients close the connection after other packets, and some wait for further ones.
         if (ping[0] === 0xfe) connection.write(answer);
       });
     });

@@ -18,8 +18,9 @@ import { type QueryTarget, questionFor } from '../../support/query-here.ts';
 const MAX_GROWTH_BYTES = 192 * 1024 * 1024;
 
 /**
- * The built program of the thread, to which a busy machine isn't slow: its deadline of five seconds is twenty times as long, and the
- * head start of each way, which is a part of that, is as long as it is.
+ * The built program of the thread with a slower clock, so that a busy machine meets its deadlines.
+ * The deadline of five seconds is twenty times as long. Each transport's head start, a part of the
+ * deadline, keeps its length.
  */
 const PATIENT = `
   import ${JSON.stringify(new URL('query-worker.js', DIST_URL).href)};
@@ -28,7 +29,10 @@ const PATIENT = `
 
 const programOf = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 
-/** That program with a decoder that is slow, never ends, or fills the memory, for responses of these words. */
+/**
+ * The same program with a decoder that is slow, never ends, or fills the memory. The response
+ * determines which.
+ */
 const POISONED = programOf(`${PATIENT}
     const { readInt32LE } = Buffer.prototype;
     const heap = [];
@@ -43,7 +47,7 @@ const POISONED = programOf(`${PATIENT}
 
 const CHALLENGE = Buffer.concat([uint8(9, 0, 0, 0, 1), text('0')]);
 
-/** A response of 60 KB in GameSpy's third protocol, which decodes into 1.7 million objects. */
+/** A response of 60 KB in GameSpy's third protocol that decodes into 1.7 million objects. */
 const EXPANDING = Buffer.concat([
   uint8(0, 0, 0, 0, 1, ...Buffer.alloc(9), 0x80, 0, 0),
   // Each field fills another list up to its 254th entry.
@@ -54,7 +58,7 @@ const EXPANDING = Buffer.concat([
 
 const expand = ({ datagram, reply }: Incoming) => reply(datagram[2] === 9 ? CHALLENGE : EXPANDING);
 const answer = ({ reply }: Incoming) => reply(valveInfo(3, 10));
-/** A server whose response is this word. */
+/** A game server that responds with this word. */
 const hostileWith = (word: string) => Answerer.udp(({ reply }) => reply(Buffer.from(word)));
 
 const THREE = { players: 3, players_max: 10 };
@@ -67,7 +71,7 @@ const TOO_MUCH = {
   },
 };
 
-/** Queries with a signal of its own. */
+/** Starts a query with its own signal. */
 const query = (target: QueryTarget) =>
   thread
     .query(questionFor(target), new AbortController().signal)
@@ -81,7 +85,10 @@ afterEach(() => thread.stop());
 const targetOf = ({ port }: Answerer) => ({ type: 'rust', ip: LOOPBACK, port, isQueryPort: true });
 const ask = (server: Answerer, type = 'rust') => query({ ...targetOf(server), type });
 
-/** Watches the process's memory; the returned function ends this and returns its growth at most, in bytes. */
+/**
+ * Watches the process's memory. The returned function ends the watch, and returns the maximum
+ * growth in bytes.
+ */
 function watchMemory(): () => number {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -155,7 +162,7 @@ describe('the thread that queries games', () => {
     const controller = new AbortController();
     const waiting: Incoming[] = [];
     await using server = await Answerer.udp((incoming) => void waiting.push(incoming));
-    // Its time ends before that of the other query.
+    // This query's deadline comes before that of the other query.
     const asked = ask(server);
     await using held = await Answerer.tcp((connection) => {
       connection.once('data', () => controller.abort());

@@ -6,12 +6,12 @@ import { Answerer, LOOPBACK, pascal, uint8, uint16BE, uint32BE } from '../../sup
 const NAME = '_minecraft._tcp.play.example.com';
 const SRV = 33;
 
-/** A host as the labels of its name. */
+/** A host name in the form of DNS messages. */
 const labels = (host: string) => Buffer.concat([...host.split('.').map((label) => pascal(label)), uint8(0)]);
 
 const service = (priority: number, port: number, host: string) => {
   const data = Buffer.concat([uint16BE(priority), uint16BE(0), uint16BE(port), labels(host)]);
-  // The name is that of the question.
+  // A reference to the name in the question.
   return Buffer.concat([
     uint16BE(0xc00c),
     uint16BE(SRV),
@@ -22,7 +22,7 @@ const service = (priority: number, port: number, host: string) => {
   ]);
 };
 
-/** A name server that knows these records for the name, and no other name. */
+/** A name server with these records for one name. */
 const nameServer = (...records: readonly Buffer[]) =>
   Answerer.udp(({ datagram, reply }) => {
     const question = Buffer.concat([labels(NAME), uint16BE(SRV), uint16BE(1)]);

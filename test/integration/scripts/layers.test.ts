@@ -7,7 +7,7 @@ const isFile = ({ path }: Layer) => path.endsWith('.ts');
 
 const isInside = (path: string, folder: string) => path.startsWith(`${folder}/`);
 
-/** A module of each folder, and one of a folder in it if no such folder is a layer of its own. */
+/** A module in the folder of each layer, and one in a subfolder that isn't a layer of its own. */
 const PROBES = LAYERS.filter((layer) => !isFile(layer)).flatMap((layer) => {
   const isWhole = !LAYERS.some((other) => isInside(other.path, layer.path) && !isFile(other));
   const isInner = layer.path.includes('/');
@@ -17,7 +17,7 @@ const PROBES = LAYERS.filter((layer) => !isFile(layer)).flatMap((layer) => {
 
 const moduleOf = ({ path }: Layer) => (path.endsWith('.ts') ? `src/${path}` : `src/${path}/target.ts`);
 
-/** How the linter sees an import of `module` in `file`. */
+/** The specifier of an import of `module` in `file`. */
 function specifier(file: string, module: string): string {
   const path = relative(dirname(file), module);
   return path.startsWith('.') ? path : `./${path}`;

@@ -8,7 +8,7 @@ const RULES = [
   'no-restricted-vi-methods',
 ];
 
-/** Every form in which a test could depend on the machine's time. */
+/** All forms of code with which a test could depend on the machine's time. */
 const FORMS = [
   "export * as a from 'node:timers/promises';",
   "import { setTimeout as delay } from 'timers/promises';",
@@ -29,7 +29,7 @@ const FORMS = [
   'await vi.waitUntil(() => now === 1);',
 ];
 
-/** The machine's clocks, as the program has them. */
+/** The forms in which the program uses the machine's clocks. */
 const MACHINE_CLOCKS = [
   "import { type Clock, SystemClock } from '../../src/domain/clock.ts';",
   "import { FastClock } from '../../src/simulator/fast-clock.ts';",
@@ -42,7 +42,7 @@ const CLOCKS = [
   'test/unit/domain/clock.test.ts',
 ];
 
-/** Helpers for a real Prometheus or the built program, whose time is the machine's. */
+/** Helpers for Prometheus or the built program, which can't use another time. */
 const OF_OTHER_PROGRAMS = [
   'test/support/alert-chain.ts',
   'test/support/alertmanager.ts',

@@ -9,11 +9,11 @@ import { yamlOf } from '../../support/stage.ts';
 import { envelope, json, page, type ScriptedServer, scriptedServer } from '../panel/scripted-server.ts';
 import { frame } from './hostile-panel.ts';
 
-/** 49 characters without a prefix, and a token. */
+/** A key with 49 characters and no prefix, and a token. */
 const KEY = 'q7Rk2mXw9Tz4Lc8Vb1Np6Hs3/Jd5Fg0Ya+QeUoIiWrTyKxMnE=';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJUb3BTZWNyZXQifQ.VG9wU2VjcmV0VG9wU2VjcmV0';
 
-/** One server for each secret and form of it. */
+/** A server for each secret and each form of it. */
 const KINDS = [KEY, TOKEN].flatMap((secret) => Object.values(ECHOES).map((echoed) => echoed(secret)));
 
 const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
@@ -21,10 +21,13 @@ const uuidOf = (index: number) => `${index.toString(16).padStart(8, '0')}-0000-4
 let panel: ScriptedServer;
 let exporter: ExporterUnderTest;
 
-/** Two servers with a visible secret: from three on, redirects would be a problem of the whole panel. */
+/**
+ * Two servers with a visible secret. Three redirected servers would be a problem of the whole
+ * panel.
+ */
 const REDIRECTED = new Set(['in upper case', 'in JSON'].map((name) => Object.keys(ECHOES).indexOf(name)));
 
-/** The responses to one server's calls, which repeat the secret in a different kind of text each time. */
+/** The responses for a server, each of which contains the secret in another kind of text. */
 function credentials(index: number, echoed: string, host: string) {
   const token = { token: TOKEN, socket: `ws://${host}/${index}` };
   const named = { token: TOKEN, socket: `wss://${echoed}.example.com/ws` };

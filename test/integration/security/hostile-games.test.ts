@@ -8,12 +8,15 @@ import { observed, panelEntry, simulated } from '../../support/stage.ts';
 const HOSTILE = 8;
 const GOOD = 4;
 
-/** The threads for queries have the system's clock: any faster, and a busy machine would look like a silent game. */
+/**
+ * A low speed, because the query threads use the system's clock. At a higher speed, a busy machine
+ * would look like a silent game.
+ */
 const clock = fastClock(2);
 
 const panelWith = (servers: number) => simulated({ clock, rateLimitPerMinute: 6_000, servers });
 
-/** A panel's entry, each of whose servers is queried at this port. */
+/** A panel's entry. All of its servers are queried at this port. */
 const entry = (name: string, panel: Simulator, type: string, port: number) =>
   panelEntry(
     panel,
@@ -27,7 +30,7 @@ const entry = (name: string, panel: Simulator, type: string, port: number) =>
     name,
   );
 
-/** How many servers of a panel responded to their last query, and how many didn't. */
+/** The number of servers that responded to their last query, and of those that didn't. */
 async function queried(exporter: ExporterUnderTest, panel: string) {
   const text = await exporter.scrape();
   const values = [...text.matchAll(/^gameserver_query_up\{panel="(\w+)".* (\d)$/gm)];

@@ -43,7 +43,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A node that responds to an upgrade in this way; returns the port. */
+/** Starts a node that responds to upgrades in this way. Returns its port. */
 async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: string }): Promise<number> {
   server = certificate === undefined ? createServer() : createTlsServer(certificate);
   server.on('connection', (socket: Duplex) => {
@@ -60,7 +60,7 @@ async function startNode(upgrade: Upgrade, certificate?: { key: string; cert: st
   return (server.address() as AddressInfo).port;
 }
 
-/** Accepts the upgrade by hand, then sends these bytes. */
+/** Accepts the upgrade without a library, and then sends these bytes. */
 const sending =
   (...bytes: readonly Uint8Array[]): Upgrade =>
   (request, socket) => {
@@ -130,7 +130,7 @@ describe('a node that breaks the protocol loses only its socket', () => {
   ])('by %s', async (_what, bytes) => {
     const events = connect(`ws://127.0.0.1:${await startNode(sending(bytes))}/ws`);
     await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
-    // The operator is told what the node did, not only that the socket is gone.
+    // The report says what the node did, not only that the socket closed.
     expect(events[1]?.text).not.toBe('');
   });
 
@@ -198,7 +198,7 @@ describe('a node that sends too much', () => {
     });
     const before = process.memoryUsage().arrayBuffers;
     const events = connect(`ws://127.0.0.1:${port}/ws`);
-    // 100 MB of pings: their responses don't fit into the buffers between two sockets.
+    // 100 MB of pings, so their responses don't fit into the buffers between two sockets.
     await eventually(() => expect(kindsOf(events)).toEqual(['opened', 'closed']));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * 1_048_576);
   });

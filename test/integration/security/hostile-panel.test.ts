@@ -8,7 +8,7 @@ import { pageData, pageFleet } from '../../support/page-data.ts';
 import { envelope, json } from '../panel/scripted-server.ts';
 import { behave, frame, type HostilePanel, type HostileServer, startHostilePanel } from './hostile-panel.ts';
 
-/** Harms a terminal, a log line, a page, and text that is read from right to left. */
+/** A text that attacks terminals, log lines, pages, and readers of text from right to left. */
 const EVIL =
   '\u001b[31mred\u001b]0;title\u0007\u009b2J\r\nforged="line"\u2028\u202e<script>alert(1)</script>&\u0000';
 
@@ -22,10 +22,10 @@ const text =
   (response: ServerResponse) =>
     void response.writeHead(status, headers).end(body);
 
-/** A status whose state contains a byte that is invalid in UTF-8. */
+/** A status message with a byte that is invalid in UTF-8. */
 const NOT_UTF8 = Buffer.from('{"event":"status","args":["\u00ff"]}', 'latin1');
 
-/** Junk frames that one server sends at once. */
+/** The number of invalid frames that one server sends at once. */
 const JUNK = 20_000;
 
 const junk = (index: number) =>
@@ -36,12 +36,12 @@ const junk = (index: number) =>
     '{"event":"status","args":["made up"]}',
   ][index % 4] ?? '';
 
-/** Ends the socket that it is sent on. */
+/** Frames that end their socket. */
 const UNREADABLE = ['{"event":"stats","args":["{oops"]}', '\u001b[2J', ''];
 
 const SERVERS: readonly HostileServer[] = [
   { name: 'good' },
-  // Errors whose text is meant to get into a log or onto a page.
+  // Errors whose text tries to get into a log or onto a page.
   { name: 'evil envelope', credentials: json(500, envelope(EVIL)), resources: json(500, envelope(EVIL)) },
   { name: 'evil message', credentials: json(409, { error: EVIL, message: EVIL }), resources: json(409, {}) },
   {
@@ -50,7 +50,7 @@ const SERVERS: readonly HostileServer[] = [
     resources: text(200, EVIL),
   },
   { name: 'ten megabytes of words', credentials: json(500, envelope('a'.repeat(10_000_000))) },
-  // Bodies that are not what they seem.
+  // Bodies with another content than they declare.
   { name: 'prototype', credentials: text(200, PROTOTYPE), resources: text(200, PROTOTYPE) },
   {
     name: 'ten megabytes',
@@ -74,7 +74,7 @@ const SERVERS: readonly HostileServer[] = [
   },
   { name: 'hints without end', credentials: (response) => hintWithoutEnd(response) },
   { name: 'a cookie', credentials: json(500, envelope('later'), { 'set-cookie': 'a=b; Path=/' }) },
-  // A malicious node.
+  // Attacks of a node.
   { name: 'evil close', node: (socket) => socket.close(4000, EVIL.slice(0, 40)) },
   {
     name: 'evil refusal',
@@ -112,7 +112,7 @@ const SERVERS: readonly HostileServer[] = [
       }),
   },
   {
-    // The output of a game server is its own; the node puts it into a string.
+    // The node puts the game server's output into a string, so it can't send frames.
     name: 'console',
     node: (socket) =>
       behave(socket, () => {
@@ -133,7 +133,7 @@ let exporter: ExporterUnderTest;
 
 const HINT = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 
-/** Sends interim responses for as long as the client reads. */
+/** Sends interim responses as long as the client reads. */
 function hintWithoutEnd(response: ServerResponse): void {
   const { socket } = response;
   socket?.once(
@@ -163,9 +163,9 @@ const exporterOf = (panel: HostilePanel, timeout = '20s') =>
 const page = () => pageData(exporter.url);
 
 /**
- * Waits until the page shows this for a server, and returns it whole. The server is alone with a good one: among all the others, its
- * row would show whatever failed last for any of them, because so many failures are the panel's. A response may take as long as a busy
- * machine needs for it.
+ * Waits until the page contains this text about a server. Returns the whole page. The server is
+ * only accompanied by a good one, because with so many failing servers, the page would show the
+ * panel's problem instead. A busy machine may need long for a response.
  */
 async function expectRow(name: string, words: string, timeout = '1h'): Promise<string> {
   const alone = await startHostilePanel(
@@ -193,7 +193,7 @@ function callsFor(name: string): number {
   return panel.calls.filter(({ url }) => url?.includes(id)).length;
 }
 
-/** Every text in a value, at any depth, including the messages of errors. */
+/** All texts in a value, at any depth, including messages of errors. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -252,7 +252,7 @@ describe('a hostile panel and its node', () => {
   it("can't fill the log or the page: texts are truncated, and junk isn't logged", async () => {
     const lines = exporter.lines.filter(({ fields }) => textsIn(fields).includes('junk'));
     expect(lines.length).toBeLessThan(30);
-    // Its socket ends again and again, which is logged a few times a minute.
+    // The socket ends again and again, but is logged only a few times a minute.
     const ended = exporter.lines.filter(({ fields }) => textsIn(fields).includes('unreadable'));
     expect(new Set(ended.map(({ message }) => message)).size).toBeLessThan(15);
     expect(JSON.stringify(exporter.lines)).not.toContain('oops');

@@ -5,24 +5,24 @@ import { CREDENTIALS, json, RESOURCES, scriptedServer } from '../panel/scripted-
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** One server of a malicious panel and node; undefined parts follow the contract. */
+/** A server with attacks. Undefined parts behave correctly. */
 export interface HostileServer {
   readonly name: string;
-  /** The socket address in the credentials. */
+  /** The address of the socket in the credentials. */
   readonly socket?: string;
   readonly credentials?: Answer;
   readonly resources?: Answer;
-  /** What the node does with a socket after it opens. */
+  /** The node's behavior after a socket has opened. */
   readonly node?: (socket: WebSocket) => void;
 }
 
-/** A malicious panel, and its node at the same address. */
+/** A hostile panel, and its node at the same address. */
 export interface HostilePanel {
   readonly port: number;
-  /** The headers of every call and of every upgrade. */
+  /** The requests of all calls and all upgrades. */
   readonly calls: IncomingMessage[];
   readonly upgrades: IncomingMessage[];
-  /** A configuration with all its servers; the lines are further settings of the panel. */
+  /** A configuration with all servers, and with further settings of the panel. */
   yaml(url: string, ...settings: readonly string[]): string;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface HostilePanel {
 /** The key in the configuration. */
 export const KEY = 'ptlc_TopSecretKeyOfTheTests';
 
-/** Starts a panel on a free port of the loopback interface, which uses TLS if there is a certificate. */
+/** Starts a panel on a free port of the loopback interface. With a certificate, it uses TLS. */
 export async function startHostilePanel(
   servers: readonly HostileServer[],
   certificate?: { readonly key: string; readonly cert: string },
@@ -78,15 +78,15 @@ const idIn = (url: string) => /[0-9a-f]{8}/.exec(url)?.[0] ?? '';
 
 let uptimeMs = 0;
 
-/** The uptime increases from one response to the next, as for a running server. */
+/** The uptime grows with each response, as for a running server. */
 const stats = () =>
   '{"memory_bytes":1,"memory_limit_bytes":2,"cpu_absolute":100,"network":{"rx_bytes":1,"tx_bytes":2},' +
   `"uptime":${(uptimeMs += 1_000)},"state":"running","disk_bytes":1}`;
 
-/** A frame of the node. */
+/** The text of a frame. */
 export const frame = (event: string, ...args: readonly unknown[]) => JSON.stringify({ event, args });
 
-/** Accepts every token and responds with stats; does more after the first one. */
+/** Accepts every token and responds with stats. After the first response, calls `more`. */
 export function behave(socket: WebSocket, more: () => void = () => undefined): void {
   let greeted = false;
   socket.on('message', (data: Buffer) => {

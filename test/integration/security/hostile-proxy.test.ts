@@ -16,10 +16,10 @@ const wordsFor = (setting: string) =>
   new RegExp(`the proxy \\S+ can't be used: .*: check .${setting}. and that an HTTP proxy listens there`);
 
 const REFUSED = /can't be used: (?!it did not respond)/;
-/** The parser skips it, so only the timeout ends it. */
+/** The error after a response that the parser skips. Only the timeout ends it. */
 const SKIPPED = /can't be used: it did not respond in time/;
 
-/** What a proxy may send endlessly, and the resulting error. */
+/** Data that a proxy sends endlessly, and the resulting error. */
 const FORMS: readonly (readonly [string, string, string, RegExp])[] = [
   ['headers', OK, 'X-A: b\r\n', REFUSED],
   ['one header name', OK, 'a', REFUSED],
@@ -55,7 +55,7 @@ async function endless(start = OK, more = 'X-A: b\r\n'): Promise<EndlessProxy> {
   return proxy;
 }
 
-/** Opens a tunnel through the proxy; unless a test sets the deadline, it never comes. */
+/** Opens a tunnel through the proxy. By default, the timeout is never reached. */
 function open({ url }: EndlessProxy, path: string, timeout = LONGEST_TEST_MS) {
   const proxy = proxyFor('https://node.test', url);
   if (proxy === undefined) throw new Error('expected a proxy');
@@ -63,7 +63,7 @@ function open({ url }: EndlessProxy, path: string, timeout = LONGEST_TEST_MS) {
   return new ProxyPool(proxy, options).connect({ path, headers: proxy.headers });
 }
 
-/** The proxy itself ends no connection. */
+/** Asserts that the exporter closed all connections, because the proxy closes none. */
 const expectAllCut = ({ connections }: EndlessProxy) => eventually(() => expect(connections.size).toBe(0));
 
 describe('a proxy whose response to CONNECT is too long', () => {

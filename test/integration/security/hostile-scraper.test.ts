@@ -51,7 +51,7 @@ describe('a page of another site, in the browser of a user who can reach the exp
     const { headers, body } = await fetch(`${url}${path}`, {
       headers: { Origin: 'https://evil.example.com' },
     });
-    // The stream never ends.
+    // Canceled, because the stream never ends.
     await body?.cancel();
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
@@ -69,7 +69,7 @@ describe('a page of another site, in the browser of a user who can reach the exp
         method,
         ...(method === 'POST' ? { body: 'a=b' } : {}),
       });
-      // A reload has to be enabled first.
+      // `/-/reload` responds with 403, because reloads over HTTP are disabled.
       expect(path === '/-/reload' ? [403, 405] : [404, 405]).toContain(status);
     }
   });
@@ -96,7 +96,7 @@ describe('a scraper', () => {
     for (const path of CANARIES) {
       const client = await connectRaw(port, clients);
       client.send(`GET ${path} HTTP/1.0\r\nHost: CANARY\r\nUser-Agent: CANARY\r\nReferer: CANARY\r\n\r\n`);
-      // The stream never ends: its first event counts as the response.
+      // The stream never ends, so its first event counts as the response.
       await eventually(() => expect(client.closed || client.received.includes('event: full\n')).toBe(true));
       answers.push(client.received);
     }

@@ -11,7 +11,7 @@ const STANDARD_ERROR = 2;
 
 let written: string;
 
-// Tests the written text, whichever library writes it.
+// Captures the written text, so the test doesn't depend on the logging library.
 beforeEach(() => {
   written = '';
   const { writeSync } = fs;
@@ -36,7 +36,7 @@ describe.each(['json', 'pretty'] as const)('the %s log', (format) => {
     log.warn({ detail }, `server survival can't be monitored: ${detail}`);
     expect(written).toContain('forged=');
     expect(written.trimEnd().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-    // Once in the message, and once as a field, which pretty lines omit.
+    // JSON lines contain the text in the message and in a field. Pretty lines omit the field.
     expect(written.match(/forged=/g)).toHaveLength(format === 'json' ? 2 : 1);
   });
 

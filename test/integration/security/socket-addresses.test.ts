@@ -13,7 +13,7 @@ let reached = 0;
 let panel: HostilePanel;
 let exporter: ExporterUnderTest;
 
-/** Where a panel on another machine sends a server's socket, and the resulting cause. */
+/** Addresses of a server's socket from a panel on another machine, and the resulting causes. */
 const ADDRESSES = [
   ['plain ws', 'ws://203.0.113.7:PORT/ws', 'socket_address_insecure'],
   ['loopback', 'wss://127.0.0.1:PORT/ws', 'socket_address_local'],
@@ -50,7 +50,7 @@ afterAll(async () => {
   canary.close();
 });
 
-/** Names under `.test`, which no name server knows, resolve to this machine; the panel's name isn't obviously local. */
+/** Resolves names under `.test` to this machine, so that the panel's name doesn't look local. */
 function resolveNamesHere(): void {
   const { lookup } = dns.promises;
   const addressOf = (hostname: string): LookupAddress =>

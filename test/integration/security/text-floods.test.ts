@@ -31,7 +31,7 @@ describe('a flood of errors on a socket that streams', () => {
     const [socket] = sockets;
     if (socket === undefined) throw new Error('there is no socket');
 
-    /** Milliseconds of processor time until the exporter has read all of these frames. */
+    /** The processor time in milliseconds until the exporter has read all of these frames. */
     const timeOf = async (text: string) => {
       const before = cpuMs();
       for (let sent = 0; sent < FRAMES; sent += 1) socket.send(text);

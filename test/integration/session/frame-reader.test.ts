@@ -19,7 +19,7 @@ import { selfSigned } from '../panel/certificate.ts';
 
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa];
 
-/** So that the five fragments of a message are kept together. */
+/** The maximum length of a fragment, so that a message of five fragments isn't too long. */
 const MAX_FRAGMENT = MAX_MESSAGE_BYTES / 5;
 
 interface Header {
@@ -33,12 +33,12 @@ function frame(opcode: number, content: Buffer, header: Header = {}): Buffer {
   return wireFrame((isFinal ? 0x80 : 0) | reserved | opcode, content, isMasked);
 }
 
-/** What the far end sends, and in which pieces. */
+/** The data that the node sends, and its pieces. */
 class Script {
   readonly pieces: readonly Buffer[];
-  /** The first piece arrives with the end of the handshake. */
+  /** Whether the first piece arrives together with the end of the handshake. */
   readonly isEarly: boolean;
-  /** How many turns of the event loop there are between two pieces. */
+  /** The number of turns of the event loop between two pieces. */
   readonly turns: number;
   readonly #random: Random;
 
@@ -56,7 +56,7 @@ class Script {
 
   #content(maxBytes = 200_000): Buffer {
     const lengths = [200 + this.#below(100), this.#below(126), this.#below(5_000), this.#below(maxBytes)];
-    // Content may look like frames.
+    // The content may look like frames.
     const looks = [Buffer.from([97 + this.#below(26)]), frame(TEXT, Buffer.from('no'))];
     return Buffer.alloc(lengths[Math.min(3, this.#below(6))] ?? 0, looks[this.#below(2)]);
   }
@@ -88,11 +88,11 @@ class Script {
       () => frame(3 + this.#below(5), this.#content()),
       () => frame(CONTINUATION, this.#content()),
       () => Buffer.concat([frame(TEXT, this.#content(), { isFinal: false }), frame(TEXT, this.#content())]),
-      // Lengths that no frame may have.
+      // Invalid lengths.
       () => Buffer.from([0x81, 127, 0, 0, 0, 9, 0, 0, 0, 0]),
       () => Buffer.from([0x81, 127, 0x80, 0, 0, 0, 0, 0, 0, 5]),
       () => frame(CLOSE, Buffer.from([3, 232, 98, 121, 101])),
-      // A longer form of the length than necessary, which only messages may have.
+      // Lengths in a longer form than necessary, which is only allowed for messages.
       () => Buffer.concat([Buffer.from([0x89, 126, 0, 5]), Buffer.alloc(5, 'p'), this.#good()]),
       () => Buffer.concat([Buffer.from([0x8a, 127, 0, 0, 0, 0, 0, 0, 0, 1, 113]), this.#good()]),
       () => Buffer.concat([Buffer.from([0x81, 126, 0, 5]), Buffer.alloc(5, 't')]),
@@ -139,10 +139,16 @@ async function play(socket: Duplex, handshake: Buffer): Promise<void> {
 
 const shown = (data: Buffer) => `${data.length} ${createHash('md5').update(data).digest('hex')}`;
 
-/** Who reads a connection: ws alone, or the reader, which opens it or gets one that is open, such as one through a proxy. */
+/**
+ * The reader of a connection: only ws, or the exporter's reader, which opens the connection itself
+ * or gets an open one, such as a tunnel.
+ */
 type Reading = 'by ws' | 'directly' | 'through a tunnel';
 
-/** What a client reports of the script until its end, and how many messages didn't come from ws. */
+/**
+ * The events of a client until the end of the script, and the number of messages that ws didn't
+ * deliver.
+ */
 function events(
   reading: Reading,
   mayWait = false,
@@ -188,7 +194,7 @@ function skippedIfLong(line: string): string {
   return Number(length) > MAX_MESSAGE_BYTES ? 'oversize' : line;
 }
 
-/** How many random streams of each kind; `FUZZ_RUNS` makes it more. */
+/** The number of random streams of each kind. `FUZZ_RUNS` changes it. */
 const { numRuns, timeout } = fuzzRuns(100);
 
 it.each<[name: string, reading: Reading, isGood: boolean]>([
@@ -238,7 +244,8 @@ describe('behind a message after which all may wait', () => {
   ])('a flood is read as it comes: %s', async (_name, isSecure) => {
     const clock = new ManualClock();
     const printing = await connected(true, clock, isSecure);
-    // The frames fill a buffer exactly, and each is a record of TLS, as with daemons: otherwise, ws reads on for the pieces.
+    // The frames fill a buffer exactly, and each is a TLS record of its own, as from daemons.
+    // Otherwise, ws would have to read on for the other part of a frame.
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`.padEnd(62));
     for (const line of lines) await printing.send(line);
     await eventually(() => expect(printing.received.length).toBeGreaterThan(0));
@@ -266,7 +273,7 @@ it.each([
   await sent;
   isRunning = false;
   expect(node.received).toEqual(messages);
-  // A read has 64 KiB, and the rest of a message may come with it.
+  // A read returns at most 64 KiB, and the rest of one message.
   expect(Math.max(...inTurns.map((count, index) => count - (inTurns[index - 1] ?? 0)))).toBeLessThan(14);
   node.end();
 });
@@ -359,7 +366,7 @@ describe('an unfinished message', () => {
   );
 });
 
-/** An open socket, and the far end's means to send messages. */
+/** An open socket, and functions with which the node sends messages. */
 async function connected(mayWait: boolean, clock: Clock, isSecure = false, budget = new UnfinishedBytes()) {
   const received: string[] = [];
   const oversize = () => received.push('oversize');
@@ -387,7 +394,7 @@ async function connected(mayWait: boolean, clock: Clock, isSecure = false, budge
     connection?.on('data', () => (piecesForWs += 1));
   });
   ws.on('error', () => ws.terminate());
-  // Those that arrive in pieces.
+  // Messages that arrive in pieces.
   ws.on('message', (data) => received.push((data as Buffer).toString('utf8')));
   const [[, socket]] = await Promise.all([accepted, once(ws, 'open')]);
   node.close();

@@ -14,12 +14,15 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { type RecordedEvent, recordedDialogue } from '../../support/recorded-dialogues.ts';
 import { target } from '../../support/targets.ts';
 
-/** Longer pauses are those of the busy machine on which the dialogues were recorded. */
+/**
+ * The longest pause between events. Longer ones were caused by the busy machine that recorded the
+ * dialogues.
+ */
 const LONGEST_PAUSE_MS = 5_000;
 
-/** What a dialogue shows of its server. */
+/** The visible data of a server during a dialogue. */
 interface Result {
-  /** The states that were shown, one after the other. */
+  /** The states in the order in which they were visible. */
   readonly states: readonly string[];
   readonly starts: number;
   readonly stops: Partial<StopCounts>;
@@ -27,7 +30,7 @@ interface Result {
   /** The last values. */
   readonly memoryBytes: number;
   readonly receivedBytes: number;
-  /** Tokens that were requested. */
+  /** The number of token requests. */
   readonly tokens?: number;
 }
 
@@ -79,7 +82,7 @@ const DIALOGUES: readonly (readonly [name: string, SocketCodec, Result])[] = [
     },
   ],
   [
-    // This daemon doesn't say that somebody requested it, nor anything else.
+    // This daemon sends nothing about a requested kill.
     `${CALAGOPUS}/kill`,
     CALAGOPUS_SOCKET,
     {
@@ -123,17 +126,17 @@ const DIALOGUES: readonly (readonly [name: string, SocketCodec, Result])[] = [
       stops: {},
       memoryBytes: 10_858_496,
       receivedBytes: 1_734,
-      // The first one, one after `token expiring`, and one after `token expired`.
+      // At the start, after `token expiring`, and after `token expired`.
       tokens: 3,
     },
   ],
 ];
 
-/** A socket of the recording: after the recorded frames, tokens are accepted at once. */
+/** A socket that replays a recording. After the recorded frames, it accepts tokens at once. */
 class RecordedSocket {
   readonly #listener: SocketListener;
   #auths = 0;
-  /** How often the session gave it up. */
+  /** How often the session closed the socket. */
   closes = 0;
 
   constructor(listener: SocketListener) {
@@ -148,7 +151,7 @@ class RecordedSocket {
   send({ event }: ClientMessage): void {
     if (event !== 'auth') return;
     this.#auths += 1;
-    // The response to the first one was recorded.
+    // The response to the first authentication is in the recording.
     if (this.#auths > 1) queueMicrotask(() => this.#receive('{"event":"auth success","args":[]}'));
   }
 
@@ -219,7 +222,7 @@ it.each(DIALOGUES)('the streamer makes of %s what happened', async (name, codec,
     receivedBytes: result.network_receive_bytes_total,
     tokens,
   }).toEqual({ exitCode: undefined, tokens: 1, ...expected, stops: { ...NO_STOPS, ...expected.stops } });
-  // Once it streamed, it streamed all the time, on one socket.
+  // The session streamed all the time, on one socket.
   expect([...conditions]).toEqual(['streaming']);
   expect(sockets.length).toBe(1);
 });

@@ -33,7 +33,7 @@ type Reported =
 
 const ORIGIN = 'https://panel.example.com';
 
-/** The first byte of a frame whose kind RFC 6455 reserves. */
+/** The first byte of a frame with a reserved opcode (RFC 6455). */
 const RESERVED = 0x83;
 
 let clock: ManualClock;
@@ -41,19 +41,19 @@ let server: Server;
 let upgrades: IncomingMessage[];
 let connections: Set<Duplex>;
 let accepted: WebSocket[];
-/** The node's connections below them. */
+/** The TCP or TLS connections of the WebSockets. */
 let upgraded: Duplex[];
 let received: string[];
 let sockets: ConsoleSocket[];
 let reported: Reported[];
 let onReport: (event: Reported) => void;
 let port: number;
-/** What every socket is opened with. */
+/** Options for all sockets. */
 let route: Partial<SocketOptions>;
 
 beforeEach(() => {
   clock = new ManualClock();
-  // Responds to plain requests too, so that `settled` can make one.
+  // Also responds to plain requests, because `settled` makes one.
   server = createServer((_request, response) => response.end());
   upgrades = [];
   connections = new Set();
@@ -76,7 +76,10 @@ afterEach(async () => {
   }
 });
 
-/** A node that responds to upgrades in this way, or accepts all by default; returns the port. */
+/**
+ * Starts a node that responds to upgrades in this way; by default, it accepts all. Returns its
+ * port.
+ */
 async function startNode(upgrade: Upgrade = acceptUpgrade()): Promise<number> {
   server.on('connection', (connection) => connections.add(connection));
   server.on('upgrade', (request, socket, head) => {
@@ -156,15 +159,15 @@ async function open(
   return [socket, ws];
 }
 
-/** Waits until everything that the client and the node wrote before has been read. */
+/** Waits until all previous data of the client and the node has been read. */
 async function roundTrip(ws: WebSocket): Promise<void> {
   ws.ping();
   await once(ws, 'pong');
 }
 
 /**
- * Waits for a new request to the node, which is refused if the node no longer listens. By then, all effects of earlier events
- * have been reported.
+ * Waits for a new request to the node, which fails if the node no longer listens. All effects of
+ * earlier events are then visible.
  */
 async function settled(): Promise<void> {
   const request = get({ port, host: '127.0.0.1', agent: false }, (response) => response.resume());
@@ -172,7 +175,7 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => request.once('close', resolve));
 }
 
-/** The only reported event. */
+/** The report, of which there must be only one. */
 async function onlyReport(): Promise<Reported> {
   await eventually(() => expect(reported.length).toBeGreaterThan(0));
   await settled();
@@ -322,7 +325,7 @@ describe('the upgrade', () => {
 
 describe('an upgrade that hangs', () => {
   it('is ended by close, and reports nothing', async () => {
-    // Reads on, to see the end of the connection.
+    // Continues to read, so that it sees the end of the connection.
     const port = await startNode((_request, socket) => void socket.resume());
     const socket = connect(`ws://127.0.0.1:${port}/ws`);
     await eventually(() => expect(upgrades).toHaveLength(1));
@@ -336,7 +339,7 @@ describe('an upgrade that hangs', () => {
   });
 });
 
-/** A proxy that opens a tunnel to any address. */
+/** Starts a proxy that opens tunnels to any address. */
 async function startProxy(connections: OpenSockets): Promise<Server> {
   const proxy = createServer();
   proxy.on('connect', ({ url = '' }: IncomingMessage, client: Socket) => {
@@ -413,7 +416,7 @@ describe.each(['directly', 'through a proxy'])('connected %s', (way) => {
         text: 'Max payload size exceeded',
         oversize: true,
       });
-      // A proxy may drop what it has read of a connection that has ended.
+      // A proxy may drop data of a connection that has ended.
       expect((await closed)[0]).toBeOneOf(way === 'directly' ? [1009] : [1006, 1009]);
     });
 

@@ -4,7 +4,7 @@ import { daemonLine } from '../../../src/simulator/crash-reactions.ts';
 import { configFor } from '../../support/exporter.ts';
 import { observed, simulated } from '../../support/stage.ts';
 
-// Which reason follows from what is in test/unit/fleet/stop-decisions.test.ts.
+// `test/unit/fleet/stop-decisions.test.ts` tests the reasons.
 it("a stop isn't confused by a game's output, with 10,000 lines around it", async () => {
   const servers = ['survival', 'lobby'].map((name) => ({ name, profile: 'idle' as const }));
   const panel = await simulated({ servers, appName: 'Panel' });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   node = createServer(await authority.issue('IP:127.0.0.1'));
   node.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()));
   const acceptor = new WebSocketServer({ server: node });
-  // The client has read the session that was granted once it has read this.
+  // When the client has read this frame, it has also read its new session.
   acceptor.on('connection', (ws) => ws.send('{"event":"status","args":["running"]}'));
   node.listen(0, '127.0.0.1');
   await once(node, 'listening');

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator/simulator-interface.ts';
 
-/** Credentials for a server's console, from the panel at one of its addresses. */
+/** Requests credentials for a server's console at one of the panel's addresses. */
 export async function credentials(panel: Simulator, server: string, url = panel.url): Promise<Credentials> {
   const response = await fetch(`${url}/api/client/servers/${panel.server(server).uuid}/websocket`, {
     headers: { accept: 'application/json', authorization: `Bearer ${panel.apiKey}` },
@@ -17,10 +17,10 @@ interface Credentials {
   readonly socket: string;
 }
 
-/** A console socket that keeps everything it receives. */
+/** A console socket that records everything it receives. */
 export class ConsoleClient {
   readonly socket: WebSocket;
-  /** The texts of the frames, in order. */
+  /** The texts of all frames, in order. */
   readonly frames: string[] = [];
   closed: { readonly code: number; readonly reason: string } | undefined;
 
@@ -37,7 +37,7 @@ export class ConsoleClient {
     this.socket.send(JSON.stringify(args.length === 0 ? { event } : { event, args }));
   }
 
-  /** The events in order, each as its name and first argument. */
+  /** The events in order, with name and first argument. */
   get events(): readonly string[] {
     return this.frames.map((text) => {
       const { event, args } = JSON.parse(text) as { event: string; args?: string[] };

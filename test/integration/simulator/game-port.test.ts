@@ -24,7 +24,10 @@ const ask = (hostname = LOOPBACK) =>
     new ManualClock(),
   );
 
-/** What the game sends to a client with these bytes, until it ends the connection. */
+/**
+ * Sends these bytes to the game. Returns everything that the game sends until it closes the
+ * connection.
+ */
 async function say(...pieces: readonly Buffer[]): Promise<string> {
   const client = connect(game.port ?? 0, LOOPBACK);
   let received = '';

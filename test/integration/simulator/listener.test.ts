@@ -17,7 +17,7 @@ const start = async (options: SimulatorOptions) => {
   return new URL(panel.url).port;
 };
 
-/** The socket's address in the credentials that the panel gives at this URL, once the socket is open. */
+/** The socket's address in the credentials from this URL, after asserting that the socket opens. */
 async function socketFrom(url: string): Promise<string> {
   const { token, socket } = await credentials(panel, 'survival', url);
   const client = new ConsoleClient(socket, url);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await panel?.stop();
 });
 
-/** A simulated panel in the recorded state. */
+/** Starts a simulated panel in the recorded state. */
 async function startAs(
   { simulator }: RecordedPanel,
   { settings, server, steps }: RecordedAnswer | RecordedDialogue,
@@ -40,7 +40,7 @@ async function startAs(
   return panel;
 }
 
-/** Performs a control operation, or waits for a state. */
+/** Calls a control operation, or waits for a state. */
 async function take(on: Simulator, step: Record<string, unknown>): Promise<void> {
   for (const [path, body] of Object.entries(step)) {
     if (path === 'until') {
@@ -55,14 +55,14 @@ async function take(on: Simulator, step: Record<string, unknown>): Promise<void>
   }
 }
 
-/** The key that the headers in a variable contain: one of the simulated panel, or as it is written there. */
+/** The key in the headers in a variable: a key of the simulated panel, or the recorded text. */
 function keyIn(headers: string, on: Simulator): string {
   const [, key = ''] = /Bearer ([^"]+)"/.exec(headers) ?? [];
   if (key === '$APPLICATION_KEY') return APPLICATION_KEY;
   return key.startsWith('$') ? on.apiKey : key;
 }
 
-/** The UUID of the server's node, as the server list of Calagopus has it. */
+/** The UUID of the server's node in the server list of Calagopus. */
 async function nodeIdOf({ url, apiKey }: Simulator): Promise<string> {
   const response = await fetch(`${url}/api/client/servers`, {
     headers: { authorization: `Bearer ${apiKey}` },
@@ -90,7 +90,7 @@ async function run(
 
 const HOUR_MS = 3_600_000;
 
-/** What a recorded dialogue may refer to, as variables. */
+/** The variables that a recorded dialogue may use. */
 async function variablesOf(
   on: Simulator,
   { send, command }: RecordedDialogue,
@@ -135,7 +135,7 @@ async function open(address: string, origin: string): Promise<ConsoleClient> {
   return client;
 }
 
-/** Compares the frames with the recorded ones; frames that come in between must have another event. */
+/** Compares the frames with the recorded ones. Frames between them must have other events. */
 function frameDifferences(recorded: readonly RecordedFrame[], frames: readonly string[]): readonly string[] {
   let at = 0;
   return recorded.flatMap((frame, index) => {

@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Another process that listens on the path as a lock does. */
+/** Starts another process that holds the lock. */
 async function otherOwner(): Promise<RunningProcess> {
   const program = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('held'))`;
   const other = launch(process.execPath, ['-e', program]);

@@ -10,18 +10,18 @@ import { TestTime } from '../../support/test-time.ts';
 
 afterEach(endProcesses);
 
-/** A minute passes in 60 ms of a machine that has nothing to do. */
+/** So fast that a minute passes in 60 ms on an idle machine. */
 const SPEED = 1_000;
 
-/** Far less than the work below takes. */
+/** A deadline that the work below would exceed if time advanced during the work. */
 const DEADLINE_MS = 10_000;
 
-/** A quarter of a second of work, without which ten minutes would have passed. */
+/** Work of a quarter of a second. Ten minutes would pass if time advanced during the work. */
 const WORK = `
   const end = process.cpuUsage().user + 250_000;
   while (process.cpuUsage().user < end);`;
 
-/** Resolves with the work's result, or rejects once the deadline has passed. */
+/** Resolves with the result of the work. Rejects if the deadline has passed. */
 function inTime<T>(work: (time: TestTime) => Promise<T>): Promise<T> {
   const time = new TestTime(SPEED);
   const { signal } = new AbortController();
@@ -31,7 +31,7 @@ function inTime<T>(work: (time: TestTime) => Promise<T>): Promise<T> {
   );
 }
 
-/** The other end of a connection to this port. */
+/** Opens a connection to this port. */
 async function connected(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());

@@ -65,7 +65,7 @@ describe('a file that a user named', () => {
     const writer = await open(file, 'r+');
     const read = readTextFile(file, API_KEY_FILE);
     await writer.write('one ');
-    // Node.js reads and writes in the same threads, so the first part is read by then.
+    // Node.js reads and writes in the same threads, so the first part has been read by now.
     await writer.write('two');
     await writer.close();
     expect(await read).toEqual({ ok: true, content: 'one two' });

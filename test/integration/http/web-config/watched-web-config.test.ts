@@ -24,7 +24,7 @@ afterEach(async () => {
   await files.clear();
 });
 
-/** A watched configuration, and a function that makes the watcher look once. */
+/** Watches a configuration. Also returns a function that makes the watcher read the files. */
 async function watch(contents: Readonly<Record<string, string>>) {
   const file = await files.write(contents);
   const loaded = await loadWebConfig(file, {});
