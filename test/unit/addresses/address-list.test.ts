@@ -2,7 +2,7 @@ import { BlockList, type SocketAddress } from 'node:net';
 import { expect, it } from 'vitest';
 import { AddressList } from '../../../src/addresses/address-list.ts';
 
-/** A list that counts how often it is looked at. */
+/** A list that counts its lookups. */
 class CountingList extends BlockList {
   looks = 0;
 

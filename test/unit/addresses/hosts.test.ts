@@ -42,7 +42,7 @@ it.each<[unknown, boolean]>([
   [`${'a'.repeat(64)}.example.com`, false],
   ['a.'.repeat(127).slice(0, -1), true],
   ['a.'.repeat(128).slice(0, -1), false],
-  // Resolvers treat these as IPv4 addresses.
+  // Resolvers accept these as IPv4 addresses.
   ['203.0.113', false],
   ['play.0x', false],
   ['fe80::7%eth0', false],

@@ -8,12 +8,12 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const ADDRESS = '203.0.113.7';
 const FOUND = [{ address: ADDRESS, family: isIP(ADDRESS) }];
 
-/** Lookups that end when the test ends them, as with a name server that doesn't respond. */
+/** Lookups that end on a test's command, as with a name server that doesn't respond. */
 class Stage {
   readonly clock = new ManualClock();
-  /** The names that were looked up, in order. */
+  /** The names of all lookups, in order. */
   readonly begun: string[] = [];
-  /** What ends each lookup under way: it finds an address, or fails. */
+  /** Functions that end the running lookups, with an address or with an error. */
   readonly #running = new Map<string, (isFound: boolean) => void>();
   readonly #names = systemNames((name) => {
     this.begun.push(name);
@@ -48,7 +48,7 @@ const outcome = (found: ReturnType<ResolveName>) =>
     (error: Error) => error.message,
   );
 
-/** Begins to resolve names; the result gives the outcomes. */
+/** Starts to resolve names. The result contains the outcomes. */
 function want(resolve: ResolveName, ...names: readonly string[]) {
   const outcomes = Promise.all(names.map((name) => outcome(resolve(name, new AbortController().signal))));
   return () => outcomes;
@@ -134,7 +134,8 @@ it('whatever is looked up: a panel has at most two lookups, a name one, and ever
       const waiting: (() => Promise<unknown>)[] = [];
       for (const { panel, name, end } of steps) {
         const resolve = panels[panel];
-        // Some names belong to one panel, so that its lookups can be counted, and some to all.
+        // Some names belong to one panel, so that its lookups can be counted. Other names are
+        // shared.
         const owner = name < 7 ? `${panel}` : 'shared';
         if (resolve !== undefined) waiting.push(want(resolve, `${owner}-${name}`));
         await stage.clock.advance(0);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { remembered } from '../../../src/addresses/remembered.ts';
 
-/** A function that remembers lengths, and for which texts they were found. */
+/** A function that remembers the lengths of texts, and the texts whose length it computed. */
 function stage(keyFor: (text: string) => string | undefined = (text) => text) {
   const asked: string[] = [];
   const find = (text: string) => {

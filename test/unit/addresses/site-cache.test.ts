@@ -21,7 +21,7 @@ const address = fc
   )
   .map((parts) => parts.join(''));
 
-/** All that URLs say of where an address leads. */
+/** The parts of an address that determine its destination. */
 function whereTo(address: string): string {
   if (!URL.canParse(address)) return 'nowhere';
   const { protocol, host, username, password, hash } = new URL(address);

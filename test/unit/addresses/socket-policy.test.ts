@@ -174,7 +174,7 @@ interface Found {
   readonly family: number | undefined;
 }
 
-/** Addresses resolve to themselves. */
+/** Resolves addresses to themselves. */
 const names: ResolveName = (name) => {
   if (name === 'unknown.example')
     return Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' }));
@@ -248,7 +248,7 @@ describe('the lookup of a node', () => {
         const { error, address } = await resolve(hostname, options);
         expect(error?.message).toMatch(/" resolves to \S+$/);
         expect(error?.message.startsWith(`"${hostname}" resolves to `)).toBe(true);
-        // The advice follows from the cause.
+        // The cause already contains the advice.
         expect(readTransportError(error).kind).toBe('address');
         expect(address).toEqual([]);
       }

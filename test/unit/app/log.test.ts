@@ -2,15 +2,15 @@ import fs from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openLog, type ProgramLog } from '../../../src/app/log.ts';
 
-/** How a device reacts to a write: it accepts this many bytes, or fails. */
+/** The result of a write: the number of accepted bytes, or an error. */
 type Answer = number | 'ENOSPC' | 'EPIPE' | 'EAGAIN';
 
 let written: string;
 
-/** The next reactions; afterwards, everything is accepted. */
+/** The results of the next writes. Later writes are accepted completely. */
 let answers: Answer[];
 
-/** The reaction to every write, if set. */
+/** The result of every write, if set. */
 let always: Answer | undefined;
 
 let output: ProgramLog;
@@ -39,7 +39,7 @@ const log = (...words: readonly string[]) => {
   for (const word of words) output.log.info({}, word);
 };
 
-/** The messages that were written. */
+/** The written messages. */
 const messages = () =>
   written
     .split('\n')

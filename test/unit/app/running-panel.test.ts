@@ -10,12 +10,12 @@ import { ConnectPacer } from '../../../src/session/connect-pacer.ts';
 import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** Longer than any failed call waits. */
+/** Longer than the wait after any failed call. */
 const A_WHILE = 600_000;
 
 let clock: ManualClock;
 let accounts: Accounts;
-/** The hosts that were looked up, which are never found, so nothing is connected. */
+/** The hosts that were looked up. No lookup finds an address, so nothing connects. */
 let lookedUp: Set<string>;
 let panel: RunningPanel | undefined;
 
@@ -31,7 +31,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** The settings of a panel, with these in addition to the required ones. */
+/** The settings of a panel: the required ones, and these. */
 async function settings(more: object = {}): Promise<PanelConfig> {
   const entry = {
     name: 'main',
@@ -74,7 +74,7 @@ async function open(more: object = {}): Promise<RunningPanel> {
   return panel;
 }
 
-/** The hosts that the panel reaches from now on. */
+/** The hosts that the panel connects to from now on. */
 async function reached(): Promise<readonly string[]> {
   lookedUp.clear();
   await clock.advance(A_WHILE);
@@ -134,7 +134,7 @@ describe('another configuration', () => {
     const running = await open();
     running.fleet.start();
     expect(await reached()).toEqual(['panel.example.com']);
-    // Connections that are made from now on use it.
+    // New connections use the new proxy.
     vi.stubEnv('https_proxy', 'http://proxy.example.com:3128');
     running.prepare(await settings(more), accounts)();
     expect(await reached()).toEqual(hosts);

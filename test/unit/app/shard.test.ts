@@ -37,7 +37,8 @@ describe('a server', () => {
     );
   });
 
-  // Exporters of different versions may run at the same time during an update.
+  // The assignment is the same in all versions, because different ones may run at the same time
+  // during an update.
   it.each([
     ['main', '1a7ce997', 5, 0],
     ['main', 'd3aac109', 5, 1],

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { equalPart, SocketLimit } from '../../../src/app/socket-limit.ts';
 
-/** The minimum that is reserved for scrapes and API calls. */
+/** The number of descriptors that are reserved for scrapes and API calls. */
 const RESERVE = 64;
 
 const ignore = () => undefined;
 
-/** What each panel gets. */
+/** The number of sockets for each panel. */
 const partsOf = (sockets: number, needs: readonly number[]) => {
   const part = equalPart(sockets, needs);
   return needs.map((need) => Math.min(need, part));

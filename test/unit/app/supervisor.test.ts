@@ -19,7 +19,7 @@ describe('the panels of a configuration', () => {
   });
   afterEach(() => supervisor.stop());
 
-  /** Panels by name, each with the servers of these ids. */
+  /** A configuration with these panels, each with the servers of these ids. */
   async function configOf(panels: Readonly<Record<string, readonly string[]>>): Promise<Config> {
     const entries = Object.entries(panels).map(([name, ids]) => ({
       name,
@@ -43,7 +43,7 @@ describe('the panels of a configuration', () => {
       isOurs: () => true,
       socketLimit: new SocketLimit(),
       queryClient: { query: () => Promise.reject(new Error('no client')) },
-      // No name is found, so nothing is connected.
+      // No lookup finds an address, so nothing connects.
       names: systemNames((name) => {
         lookedUp.push(name);
         return Promise.reject(new Error('not found'));

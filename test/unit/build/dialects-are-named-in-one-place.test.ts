@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { DIALECT_FACTS, joinNames } from '../../../src/panel/dialects/facts.ts';
 
-/** Where dialects are named: their own folder, and the panels that the simulator plays. */
+/** The folders where dialects may be named: their own, and the simulator, which plays panels. */
 const OF_DIALECTS = /^(?:panel\/dialects|simulator)\//;
 
 /**
- * What names a panel or a daemon, but no dialect: another one would change nothing of it. The names of
- * other exporters and their metrics, and the daemon in prose.
+ * Names of other exporters and their metrics, and of the daemon in prose. They contain the name of
+ * a panel or daemon, but are the same for every dialect.
  */
 const NO_DIALECT = /\b(?:pterodactyl|pelican)[_-](?:exporter|server_)|daemon \(Wings\)/g;
 
@@ -22,7 +22,7 @@ const NAMES = DIALECT_FACTS.flatMap(({ name, panels, daemons, keys, permissions,
 
 const ANY_NAME = new RegExp([...new Set(NAMES)].map((name) => name.replaceAll('.', '\\.')).join('|'), 'i');
 
-/** Comments give the sources of facts, and may name whatever they like. */
+/** Comments may contain any name, because they give the sources of facts. */
 const COMMENT = /\/\*[^]*?\*\/|(?<![:'"`\\])\/\/[^\n]*/g;
 
 /** The lines of code that name a dialect. */

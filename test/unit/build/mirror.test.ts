@@ -1,10 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-/** What these folders test has no name of a file: documents, what operators copy, any input, and the source as a whole. */
+/**
+ * Folders with tests that aren't about a single file: about documents, deployment files, random
+ * input, or all of the code.
+ */
 const OF_RULES = new Set(['docs', 'deploy', 'fuzz', 'build']);
 
-/** Where the files are that a folder tests, if not in `src`. */
+/** The tested folder, if it isn't in `src`. */
 const ELSEWHERE = new Map([
   ['bench', 'bench'],
   ['scripts', 'scripts'],
@@ -13,7 +16,7 @@ const ELSEWHERE = new Map([
 
 const hasFile = (path: string) => ['.ts', '.tsx', '.mjs'].some((extension) => existsSync(path + extension));
 
-/** Tests in a folder without a file of their name: `a/b.test.ts` tests `a/b.ts`. */
+/** Tests without a file of the same name: `a/b.test.ts` has to test `a/b.ts`. */
 function strays(folder: string): readonly string[] {
   const root = ELSEWHERE.get(folder) ?? `src/${folder}`;
   return readdirSync(`test/unit/${folder}`, { recursive: true, encoding: 'utf8' })

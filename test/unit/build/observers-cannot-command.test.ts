@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
 
 /**
- * Every module that the entries import, directly or indirectly, including themselves. Type imports leave nothing
- * behind, but are followed as well.
+ * All modules that these entries import, directly or indirectly, and the entries. Type imports are
+ * followed as well, although they leave no code.
  */
 function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -23,7 +23,10 @@ function reachable(...entries: readonly string[]): ReadonlyMap<string, string> {
   return new Map([...found].map(([file, text]) => [relative(SRC, file), text]));
 }
 
-/** Where the messages that change a server are defined and encoded. Only a module that contains one can send it. */
+/**
+ * The modules that define or encode messages which change a server. Only a module that imports one
+ * of them can send such a message.
+ */
 const ENCODERS: readonly string[] = [
   'panel/socket-codec.ts',
   'panel/dialects/pterodactyl/socket-messages.ts',

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { confirmed } from '../../../src/commands/confirmation.ts';
 
-/** What the answer means, and what was displayed. */
+/** Whether the answer is a confirmation, and the displayed text. */
 async function ask(answer: string, question = 'stop survival on panel main?') {
   const [input, output] = [new PassThrough(), new PassThrough()];
   input.end(answer);

@@ -5,7 +5,10 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** What the command complains about, before it looks for a configuration. */
+/**
+ * Runs the command with arguments that it rejects before it reads a configuration. Returns the
+ * error.
+ */
 async function complaint(...args: readonly string[]): Promise<string> {
   let err = '';
   const command = consoleCommand()

@@ -22,7 +22,7 @@ const MAIN = panelConfig('main', [
 const PANELS = [MAIN, panelConfig('other', [target({ id: 'ffffffff' })])];
 const DISCOVERING = [...PANELS, panelConfig('found', [], true)];
 
-/** The panels that are run, and their configured servers; or the message. */
+/** The selected panels with their configured servers, or the error. */
 function chosen(selection: DoctorSelection, panels = PANELS): unknown {
   const selected = select({ panels } as unknown as Config, selection);
   if (typeof selected === 'string') return selected;

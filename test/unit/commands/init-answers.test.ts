@@ -16,7 +16,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Gives these answers in order, where true and false answer questions with yes and no; a refused answer is followed by the next one. */
+/**
+ * A person who gives these answers in order. True and false stand for yes and no. After a rejected
+ * answer, the next one follows.
+ */
 function person(...answers: readonly (string | boolean)[]) {
   const asked: string[] = [];
   const refused: string[] = [];

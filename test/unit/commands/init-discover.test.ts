@@ -16,7 +16,10 @@ const access = (more: Partial<KeyAccess>): KeyAccess => ({
 });
 const ADMINISTRATOR = { username: 'ann', isAdmin: true, isKeyUnlimited: true };
 
-/** What is chosen when the user answers all questions so; without an answer, nobody can be asked. */
+/**
+ * The choice of a user who gives this answer to all questions. Without an answer, no questions are
+ * possible.
+ */
 async function choose(own: KeyAccess, all: KeyAccess, answer?: boolean) {
   const questions: string[] = [];
   const asker: Pick<Asker, 'confirms' | 'select' | 'choose'> = {

@@ -12,7 +12,7 @@ const server = (identifier: string, name: string) => ({
 
 const SERVERS = [server('1a7ce997', 'survival'), server('12345678', 'lobby'), server('1e234567', 'test')];
 
-/** A person with these answers, and what was asked and noted. */
+/** A person with these answers, and the questions and notes that were displayed. */
 function person(selected: string, chosen: readonly string[] = []) {
   const asked: (readonly string[])[] = [];
   const notes: string[] = [];

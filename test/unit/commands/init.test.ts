@@ -16,7 +16,7 @@ afterEach(async () => {
   vi.unstubAllEnvs();
 });
 
-/** Runs the command without a terminal; returns why it ended. */
+/** Runs the command without a terminal. Returns the error with which it ended. */
 async function complaint(...args: readonly string[]): Promise<string> {
   let err = '';
   const command = initCommand();

@@ -30,7 +30,7 @@ it('prompts and calls that all listen to the signal are no leak that Node warns 
   await interruptible(async (scope) => {
     for (let calls = 0; calls < 20; calls += 1) scope.addEventListener('abort', () => undefined);
   });
-  // Warnings come in their order, in later turns.
+  // Node.js emits warnings in later turns, in order, so all others come before this one.
   const last = once(process, 'warning');
   process.emitWarning('the last one', 'LastWarning');
   await last;

@@ -3,10 +3,10 @@ import { runUntilSignal, type Service } from '../../../src/commands/run-until-si
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** The listeners from before a test. */
+/** The listeners before a test. */
 let before: ReadonlyMap<NodeJS.Signals, readonly NodeJS.SignalsListener[]>;
 
-// The process would end otherwise.
+// Removes other listeners, which would end the process.
 beforeEach(() => {
   before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -21,12 +21,12 @@ afterEach(() => {
   }
 });
 
-/** A service that notes what is asked of it, and does what a test says. */
+/** A service that records the calls of its methods. The test decides when they end. */
 class NotedService implements Service {
   readonly asked: string[] = [];
-  /** What starting takes. */
+  /** Settles when the start is complete. */
   starting: Promise<void> = Promise.resolve();
-  /** What stopping takes. */
+  /** Settles when the stop is complete. */
   stopping: Promise<void> = Promise.resolve();
 
   start(): Promise<void> {
@@ -46,7 +46,7 @@ class ReloadableService extends NotedService {
   }
 }
 
-/** Lets the promises settle. */
+/** Lets promises settle. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 it.each(['SIGTERM', 'SIGINT'] as const)('%s stops a service that was started', async (signal) => {
@@ -121,7 +121,7 @@ describe('a service that hangs', () => {
     expect(kill).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(kill.mock.calls).toEqual([[process.pid, 'SIGTERM']]);
-    // With its default meaning.
+    // The signal then ends the process again.
     expect(process.listenerCount('SIGTERM')).toBe(0);
   });
 });

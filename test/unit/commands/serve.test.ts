@@ -6,7 +6,7 @@ import { serveCommand } from '../../../src/commands/serve.ts';
 beforeEach(() => vi.stubEnv('TOTAL_SHARDS', undefined));
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Runs the command as the default one of a program; returns its complaint. */
+/** Runs the command as a program's default command. Returns its error. */
 async function complaint(...args: readonly string[]): Promise<string> {
   let err = '';
   const command = serveCommand();

@@ -12,10 +12,11 @@ panels:
       - id: "10000000"
 `;
 
-/** With the settings that are comments. */
+/** The example, including the settings in comments. */
 const EXAMPLE = readText('config.example.yaml').replaceAll(/^( *)#(?=[a-z-])/gm, '$1');
 
-// Strictly: a key without a value would be lost, and a reload would find every server changed.
+// With a strict comparison, because a key without a value would get lost, and a reload would then
+// see a change of every server.
 it.each([
   ['with its id alone', SMALL],
   ['with every setting of the example', EXAMPLE],

@@ -32,7 +32,7 @@ function parse(text: string, env: Record<string, string> = ENV) {
   return parseConfig(text, 'c.yaml', env);
 }
 
-/** The lines of these servers replace the only server of the small configuration. */
+/** The small configuration, with these lines instead of its only server. */
 function withServers(...lines: readonly string[]): string {
   return SMALL.replace(/( +)- id.*\n/, (_, indent: string) =>
     lines.map((line) => `${indent}${line}\n`).join(''),
@@ -89,7 +89,7 @@ describe('the example', () => {
     expect(config?.log).toEqual((await parse(EXAMPLE)).config?.log);
     const [panel] = (await parse(EXAMPLE)).config?.panels ?? [];
     const defaults = Object.entries(panel ?? {}).filter(([, value]) => value !== undefined);
-    // Settings with a default show it, so uncommenting one changes nothing.
+    // Commented settings contain their defaults, so uncommenting one changes nothing.
     expect(config?.panels[0]).toMatchObject({
       ...Object.fromEntries(defaults),
       servers: [{ id: '1a7ce997-259b-452e-8b4e-cecc464142ca', limits: { cpuCores: 1.5 } }, {}],
@@ -267,7 +267,7 @@ describe('whatever the file contains', () => {
     ];
     await fc.assert(
       fc.asyncProperty(secretLike, fc.constantFrom(...places), async (key, place) => {
-        // The names of built-in properties, such as __proto__, are no secrets.
+        // Not the names of built-in properties, such as __proto__, which aren't secret.
         fc.pre(!(key in {}));
         const { issues } = await parse(place(key));
         expect(issues.length).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ type Daemon = ServerTarget['daemon'];
 const { signal } = new AbortController();
 const CREDENTIALS = { token: 't', socketUrl: 'wss://node/ws', lifetimeMs: 1 };
 
-/** A panel that has the console only below this daemon, and what is requested of it. */
+/** A panel whose consoles work only with this daemon, and the requests that it received. */
 function panelWith(daemon: Daemon, cause: CauseCode = 'daemon_unknown') {
   const asked: Daemon[] = [];
   const get = (_endpoint: string, what: { readonly daemon?: Daemon }) => {

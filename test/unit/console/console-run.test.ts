@@ -16,7 +16,7 @@ afterEach(() => {
   for (const run of runs.splice(0)) run.end();
 });
 
-/** A run of the console that has connected, unless the panel refuses that. */
+/** Starts a console, and waits until it has connected or the panel has rejected that. */
 async function open({ state, permissions, refusal, readsInput, ...plan }: Setup) {
   const clock = new ManualClock();
   const { access, sockets } = consoleNode(clock, { state, permissions, refusal });

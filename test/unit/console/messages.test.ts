@@ -9,9 +9,9 @@ const ESC = '\u001b';
 const BEL = '\u0007';
 const ST = `${ESC}\\`;
 
-/** Printable text and tabs only. */
+/** Matches printable text and tabs. */
 const PLAIN = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t)*$/u;
-/** The same with colors. */
+/** Matches printable text, tabs and colors. */
 // eslint-disable-next-line no-control-regex -- the test looks for escapes
 const COLORED = /^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|\t|\u001b\[[\d;:]*m)*$/u;
 

@@ -5,7 +5,7 @@ import { POWER_ACTIONS, type PowerAction } from '../../../src/panel/socket-codec
 
 const STATES: readonly ServerState[] = ['offline', 'starting', 'running', 'stopping', 'unknown'];
 
-/** What an action makes of each state in which it finds a server. */
+/** The result of each action in each state of a server. */
 const TABLE: Readonly<Record<PowerAction, Readonly<Record<string, 'needless' | 'underway'>>>> = {
   start: { running: 'needless', starting: 'underway' },
   stop: { offline: 'needless', stopping: 'underway' },

@@ -40,7 +40,7 @@ describe('an interactive screen', () => {
     const stderr = new PassThrough();
     screen = new Screen({ stdin, stdout, stderr, color: false, prompt: 'lobby> ', onInterrupt });
     const type = async (keys: string) => {
-      // One key at a time, as a person types.
+      // One key at a time, as in a terminal.
       for (const key of keys) {
         stdin.write(key);
         await turn();
@@ -65,7 +65,7 @@ describe('an interactive screen', () => {
     const typed = ['lobby> say one two t', 'hree four five six'];
     screen.print('a');
     expect(stdout.rows).toEqual(['a', ...typed]);
-    // Ctrl-A moves to the beginning of the line.
+    // Ctrl-A moves the cursor to the start of the line.
     await type('\u0001');
     screen.print('b\nc');
     expect(stdout.rows).toEqual(['a', 'b', 'c', ...typed]);

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 
-/** What a terminal shows after it receives the writes, limited to the sequences that readline and the console screen use. */
+/** A terminal that supports only the escape sequences of readline and the console's screen. */
 export class VirtualTerminal extends Writable {
   readonly columns: number;
   readonly isTTY = true;
@@ -13,7 +13,7 @@ export class VirtualTerminal extends Writable {
     this.columns = columns;
   }
 
-  /** The rows that are not empty. */
+  /** The rows that aren't empty. */
   get rows(): readonly string[] {
     return this.#rows
       .map((row) =>
@@ -44,7 +44,7 @@ export class VirtualTerminal extends Writable {
     this.#column += 1;
   }
 
-  // As in a terminal's line discipline, a new line starts in the first column.
+  // As in a real terminal, a new line starts in the first column.
   #feed(): void {
     this.#row += 1;
     this.#column = 0;

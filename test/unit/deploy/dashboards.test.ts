@@ -19,14 +19,17 @@ import { SELF_FAMILIES } from '../../support/self-families.ts';
 const ROOT = new URL('../../../', import.meta.url);
 const FILES = Object.keys(DASHBOARDS);
 
-/** The recorded series that dashboards use. Without the recording rules, these panels show that the rules are missing. */
+/**
+ * The recorded series that dashboards use. Without the recording rules, their panels say that the
+ * rules are missing.
+ */
 const RECORDED = [
   'server:gameserver_uptime:ratio30d',
   'server:gameserver_traffic_bytes:sum30d',
   'server:gameserver_problem_since:timestamp_seconds',
 ];
 
-// Tests are collected from the files, so the files are written first.
+// The files are written before tests are collected from them.
 if (process.env['UPDATE_GENERATED'] === '1') {
   for (const [file, dashboard] of Object.entries(DASHBOARDS)) {
     writeFileSync(new URL(`deploy/grafana/dashboards/${file}`, ROOT), render(dashboard));
@@ -56,7 +59,8 @@ describe.each(FILES)('%s', (file) => {
     for (const value of values) expect({ ...renameByName, ...excludeByName }).toHaveProperty([value]);
   });
 
-  // Grafana finds a cell by the name of its column: a second column with that name shows the values of the first.
+  // Grafana finds a cell by the name of its column, so a second column with the same name would
+  // show the values of the first.
   test.each(tables)('"%s" has no two columns with the same name', (_title, panel) => {
     const { excludeByName = {}, renameByName = {} } = arrangementOf(panel);
     const shown = Object.entries(renameByName).filter(([field]) => excludeByName[field] !== true);
@@ -103,7 +107,7 @@ test.each(FILES)('%s has no query that is too long for VictoriaMetrics', (file) 
   expect(longest).toBeLessThan(16_384);
 });
 
-/** The labels of every metric, by the name used in queries. */
+/** The labels of every metric, by the name in queries. */
 const METRICS: ReadonlyMap<string, readonly string[]> = allMetrics();
 
 /** The exporter's own families, with the names of their series. */
@@ -139,7 +143,7 @@ interface Selector {
   readonly matchers: readonly string[];
 }
 
-/** Every metric of a query with its label matchers; throws if a metric has none. */
+/** All metrics of a query, with their label matchers. Throws if a metric has none. */
 function selectorsOf(expr: string): readonly Selector[] {
   const selectors = [...expr.matchAll(/([a-zA-Z_:][\w:]*)\{([^}]*)\}/g)].map(
     ([, metric = '', matchers = '']) => ({

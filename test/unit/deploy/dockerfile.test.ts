@@ -6,7 +6,7 @@ interface Instruction {
   readonly value: string;
 }
 
-/** A Dockerfile's instructions, with continued lines joined. */
+/** The instructions of a Dockerfile, with continued lines joined. */
 function instructionsOf(text: string): readonly Instruction[] {
   const lines = text
     .split('\n')
@@ -23,7 +23,7 @@ const instructions = instructionsOf(readText('Dockerfile'));
 const valuesOf = (name: string) =>
   instructions.filter((instruction) => instruction.name === name).map(({ value }) => value);
 
-/** The paths that COPY takes from the build context. */
+/** The paths that COPY reads from the build context. */
 const copied = valuesOf('COPY')
   .filter((value) => !value.startsWith('--from'))
   .flatMap((value) => value.split(' ').slice(0, -1));
@@ -64,7 +64,10 @@ describe('the Dockerfile', () => {
   });
 });
 
-/** Every place that has the version of Node.js on which the exporter is built and tested, beside the oldest supported one. */
+/**
+ * All places that contain the version of Node.js with which the exporter is built and tested,
+ * except for the oldest supported version.
+ */
 const NODE_VERSIONS: readonly (readonly [file: string, pattern: RegExp])[] = [
   ['Dockerfile', /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/gm],
   ['deploy/pterodactyl/egg-gameserver-exporter.json', /"container": "node:([\d.]+)-/g],

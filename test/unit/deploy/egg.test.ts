@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { serveCommand } from '../../../src/commands/serve.ts';
 import { readText } from '../../support/deploy-files.ts';
 
-/** Names that the panels reserve (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and of Pelican). */
+/** Names that the panels reserve (`EggVariable::RESERVED_ENV_NAMES` of Pterodactyl and Pelican). */
 const RESERVED = new Set(
   (
     'P_SERVER_UUID P_SERVER_ALLOCATION_LIMIT SERVER_MEMORY SERVER_IP SERVER_PORT ENV HOME USER STARTUP MODIFIED_STARTUP ' +
@@ -14,8 +14,8 @@ const RESERVED = new Set(
 const json = z.string().transform((text) => JSON.parse(text) as unknown);
 
 /**
- * What the panels' importers read, with the validation rules of their models: `EggImporterService`, `Egg` and
- * `EggVariable`, whichever of Pterodactyl's and Pelican's is stricter.
+ * The data that the panels' importers read, with the validation rules of their models:
+ * `EggImporterService`, `Egg` and `EggVariable` of Pterodactyl or Pelican, whichever is stricter.
  */
 const eggSchema = z.strictObject({
   _comment: z.string(),
@@ -75,7 +75,7 @@ describe('the egg', () => {
   });
 
   it('has a startup command that every image splits the same way, with existing flags', () => {
-    // Some images evaluate the command, others split it at spaces.
+    // Some images evaluate the command in a shell. Others split it at spaces.
     expect(egg.startup).not.toMatch(/["'`$&|;<>\\]/);
     const flags = [...egg.startup.matchAll(/ (--[\w.-]+)/g)].map(([, flag]) => flag);
     const known = serveCommand().options.map(({ long }) => long);
@@ -87,7 +87,7 @@ describe('the egg', () => {
     const files = ['Dockerfile', 'deploy/systemd/gameserver-exporter.service'].map(readText);
     const sizes = [egg.startup, ...files].map((text) => /\bUV_THREADPOOL_SIZE=(\d+)/.exec(text)?.[1]);
     expect(sizes).toEqual(['16', '16', '16']);
-    // Images that split the command at spaces don't recognize assignments.
+    // Images that split the command at spaces don't support assignments.
     expect(egg.startup).toMatch(/^env UV_THREADPOOL_SIZE=\d+ node /);
   });
 });

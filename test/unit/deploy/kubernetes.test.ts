@@ -7,7 +7,10 @@ import { readText, readYaml } from '../../support/deploy-files.ts';
 
 const LOCAL_ADDRESSES = ['169.254.0.1', '169.254.255.255', 'fe80::1', 'febf::1'];
 
-/** Where clouds serve credentials: AWS, GCP, Azure, Alibaba, and 169.254.169.254 through NAT64. */
+/**
+ * The addresses where clouds serve credentials: those of AWS, GCP, Azure and Alibaba, and
+ * 169.254.169.254 through NAT64.
+ */
 const METADATA_ADDRESSES = [
   '169.254.169.254',
   'fd00:ec2::254',
@@ -110,7 +113,7 @@ describe('the pods', () => {
         z.strictObject({ ipBlock }),
         z.strictObject({ namespaceSelector: z.looseObject({}) }),
       ]);
-      // Every rule must have `to`: a rule without it would allow every address.
+      // Every rule must have `to`, because a rule without it would allow every address.
       const { egress } = z
         .object({ spec: z.object({ egress: z.array(z.object({ to: z.array(peer).min(1) })) }) })
         .parse(readYaml(`${FOLDER}/${folder}/network-policy.yaml`)[0]).spec;
@@ -167,7 +170,7 @@ describe('the pods', () => {
 
   it('mount the configuration where the program looks for it, and the key where the configuration expects it', async () => {
     const mounts = new Map(volumeMounts.map(({ name, mountPath }) => [name, mountPath]));
-    // The image's own working directory.
+    // The image's working directory.
     expect(readText('Dockerfile')).toContain(`WORKDIR ${mounts.get('config') ?? '?'}\n`);
     const text = readText(`${FOLDER}/base/config.yaml`);
     expect(text).toContain(`api_key_file: ${mounts.get('secret') ?? '?'}/panel-key`);

@@ -14,7 +14,10 @@ const HEAD = `# Generated from deploy/prometheus/rules, which explains each rule
 const DASHBOARDS_HEAD = `# Generated from dashboards/, compact: UPDATE_GENERATED=1 npm run test:unit.
 `;
 
-/** kubectl keeps what it applied in an annotation, and annotations may take 256 KiB. */
+/**
+ * The maximum size of annotations in Kubernetes. kubectl stores the applied resource in an
+ * annotation.
+ */
 const MAX_APPLIED_BYTES = 256 * 1_024;
 
 const rulesSchema = z.object({ groups: z.array(z.looseObject({ rules: z.array(z.looseObject({})) })) });

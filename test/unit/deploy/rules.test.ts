@@ -43,7 +43,7 @@ const rulesIn = (folder: string) =>
     (read(file) as { groups: readonly { rules: readonly Rule[] }[] }).groups.flatMap((group) => group.rules),
   );
 const rules = rulesIn('rules');
-/** Of an alert about one server, depending on the server's label. */
+/** The severity of an alert about one server, which depends on the server's label. */
 const BY_IMPORTANCE = '{{ if eq $labels.importance "high" }}critical{{ else }}warning{{ end }}';
 const alerts = rules.flatMap(({ alert, labels, annotations, expr }) => {
   const severity = labels?.['severity'] ?? '';
@@ -53,7 +53,7 @@ const alerts = rules.flatMap(({ alert, labels, annotations, expr }) => {
     : severities.map((one) => ({ name: alert, severity: one, annotations, expr }));
 });
 const names = new Set(alerts.map(({ name }) => name));
-/** Alerts about one server alone; these and no others are critical only for an important server. */
+/** Alerts about a single server. Only these are critical for important servers alone. */
 const OF_A_SERVER_THAT_IS_DOWN = ['AutomaticRestartAborted', 'NotAnswering', 'Stopped', 'StopsRepeatedly'];
 const records = new Set(rules.flatMap(({ record }) => record ?? []));
 const dashboards = readdirSync(join(ROOT, 'deploy/grafana/dashboards')).map(
@@ -109,7 +109,7 @@ test.each(alerts)(
     expect(annotations?.['unix_time']).toBe(
       time.replace('.UTC.Format "2006-01-02 15:04:05" }} UTC', '.Unix }}'),
     );
-    // In the past tense, and what is well again.
+    // The text is in the past tense, and says what works again.
     expect(annotations?.['resolved']).toMatch(/ and |, and /);
     const runbook = pathAfter(link, 'runbooks');
     expect(runbook).toMatch(/^docs\/runbooks\/[a-z-]+\.md$/);
@@ -119,17 +119,18 @@ test.each(alerts)(
 );
 
 /**
- * Alerts on conditions that only the rules know, and how many seconds a condition began before the rules first measured
- * it: the part of a range that reaches the limit, or half of the range for an average. All others know when it happened.
+ * Alerts whose conditions only the rules know, and how many seconds earlier the condition may have
+ * begun: half of the range of an average, or the part of the range after which the limit is
+ * exceeded. All other alerts know the time from a metric.
  */
 const BEGAN_BEFORE: Readonly<Record<string, number>> = {
   // Half of ten minutes.
   CpuSaturated: 300,
-  // The average of five minutes.
+  // Half of five minutes.
   MemoryNearLimit: 150,
   // A fifth of 15 minutes.
   PanelRateLimited: 180,
-  // Ten minutes, in which each reconnects more than once.
+  // Half of the ten minutes in which each socket reconnects more than once.
   SocketsChurning: 300,
   DiskFilling: 0,
   NodeFull: 0,
@@ -141,7 +142,7 @@ const BEGAN_BEFORE: Readonly<Record<string, number>> = {
 test('an alert is as old as what happened, or as its condition if only the rules know that', () => {
   const measured = alerts.flatMap(({ name, annotations }) => {
     const time = annotations?.['since'] ?? annotations?.['at'] ?? '';
-    // The last scrape is when an exporter was last up, unless Prometheus never scraped it.
+    // An exporter was last up at its last scrape, unless Prometheus never scraped it.
     const [, before = '0'] =
       /^\{\{ with query \(printf "ALERTS_FOR_STATE\{[^}]*\}(?: - (\d+))?"/.exec(time) ?? [];
     expect(time.includes('ALERTS_FOR_STATE'), name).toBe(
@@ -154,7 +155,7 @@ test('an alert is as old as what happened, or as its condition if only the rules
   expect(Object.fromEntries(measured)).toEqual(BEGAN_BEFORE);
 });
 
-// Prometheus expands the texts of pending alerts as well, each with several queries.
+// Prometheus also expands the texts of pending alerts, with several queries for each.
 test.each(['Crashed', 'NoData', 'Stopped'])(
   'Gameserver%s, which all servers may have at once until one alert replaces them, is never pending',
   (name) => {
@@ -169,7 +170,7 @@ test('the simple file gives the same advice as the rules', () => {
     rulesIn(folder).map(({ annotations }) => annotations?.['description'] ?? '');
   const remedies = rules.map(({ labels }) => labels?.['remedy'] ?? '');
   const known = [...advice('rules'), ...remedies].join(' ');
-  // Without what a template fills in.
+  // Without the parts that a template inserts.
   const sentences = advice('simple').flatMap((text) =>
     text.replaceAll(/\{\{.*?\}\}/g, '\n').split(/\n+|(?<=\.) (?=[A-Z])/),
   );
@@ -277,7 +278,10 @@ test('one rule sets the base addresses of links, which are empty by default', ()
   expect(links?.labels).toEqual({ runbooks: '', grafana: '' });
 });
 
-/** The path of a link after the base address, which comes from the rule of links and this label; without it, the link is empty. */
+/**
+ * The path in a link after its base address. The address comes from the rule with links, and from
+ * this label. Without it, the link is empty.
+ */
 function pathAfter(link: string, label: string): string {
   const address = `{{ range query "gameserver:links:info{${label}!=''}" }}{{ .Labels.${label} }}/`;
   expect(link.startsWith(address), `${link} begins with ${address}`).toBe(true);
@@ -292,7 +296,9 @@ function pageOf(annotations: Rule['annotations']): string | undefined {
     .at(-1);
 }
 
-/** The names of series in an expression: its words except labels, functions, keywords and strings. */
+/**
+ * The series in an expression: all of its words that aren't labels, functions, keywords or strings.
+ */
 function metricsIn(expr: string): readonly string[] {
   const bare = expr
     .replaceAll(/"[^"]*"/g, '""')

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_SERVERS } from '../../../src/config/config.ts';
 import { MIB } from '../../../src/domain/units.ts';
 import { readText } from '../../support/deploy-files.ts';
 
-/** One row of the table in docs/install.md. */
+/** A row of the table in docs/install.md. */
 interface Size {
   readonly servers: number;
   readonly peakMb: number;
@@ -28,7 +28,7 @@ const limitOf = (peakMb: number) => Math.ceil((2 * peakMb * 1e6) / (512 * MIB)) 
 
 const sizeOf = (servers: number) => sizes.find((size) => size.servers === servers);
 
-/** Linear interpolation at `servers` between the nearest sizes. */
+/** The linear interpolation between the nearest sizes. */
 function between(servers: number, value: (size: Size) => number): number {
   const after = sizes.findIndex((size) => size.servers > servers);
   const [low, high] = [sizes[after - 1], sizes[after]];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { readText, readYaml } from '../../support/deploy-files.ts';
 
 const workflowSchema = z.looseObject({
-  // A job that needs more permissions requests them itself.
+  // Jobs that need more permissions request them individually.
   permissions: z.strictObject({ contents: z.literal('read') }),
   jobs: z.record(
     z.string(),
@@ -38,7 +38,7 @@ describe.each(WORKFLOWS)('the workflow %s', (name) => {
   const { jobs } = workflow(name);
   const steps = Object.values(jobs).flatMap((job) => job.steps);
 
-  // A tag can be moved to other code.
+  // By commit, because a tag can be moved to other code.
   it('uses actions by commit, with their version beside it', () => {
     const lines = readText(`.github/workflows/${name}.yml`).match(/^.*\buses:.*$/gm) ?? [];
     expect(lines).toHaveLength(steps.filter(({ uses }) => uses !== undefined).length);

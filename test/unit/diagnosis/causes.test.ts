@@ -12,7 +12,7 @@ import { PLAYED_CAUSES } from '../../faults/rows/all.ts';
 
 const ALL = Object.values(CAUSES);
 
-/** Of all causes; the shortest could be about anything. */
+/** The sentences of all causes, without the shortest ones, which fit any cause. */
 const SENTENCES = ALL.flatMap(({ meaning, remedy }) => `${meaning} ${remedy}`.split(/(?<=\.) /)).filter(
   ({ length }) => length > 25,
 );

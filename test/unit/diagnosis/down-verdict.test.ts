@@ -51,7 +51,7 @@ describe('a server that is off', () => {
   });
 });
 
-/** What happens to a server, a few seconds after one another. */
+/** The events of a server, a few seconds apart. */
 const events = fc.array(
   fc.constantFrom(
     'running',
@@ -71,7 +71,10 @@ const events = fc.array(
 
 const clock = new ManualClock(READ_AT);
 
-/** The newest point is red if the row is; and only if, unless it also shows what was before. */
+/**
+ * Asserts that the newest point is red if the row is red. With `isOnlyIf`, also the reverse, which
+ * is only true if the point contains no earlier events.
+ */
 function expectSame(record: ServerRecord, now: number, isOnlyIf = false): void {
   const attention = countedProblem(record.snapshot(now, clock));
   const isDown = attention !== undefined && attentionGroup(attention) === 'down';
@@ -106,9 +109,9 @@ it('the newest point of the strip is red exactly if the row is, whatever happene
         }
         now += 11_000;
         record.decideStop(now);
-        // At once, without another sample.
+        // Immediately, before another sample.
         if (record.isFresh(now)) expectSame(record, now);
-        // In a point of its own, so that it shows nothing of what was before.
+        // Two minutes later, in a point without earlier events.
         now = (Math.floor(now / 120_000) + 2) * 120_000;
         record.socketSample(sampleOf({ state, uptimeMs: state === 'offline' ? 0 : 1_000 }), now);
         now += 1_000;

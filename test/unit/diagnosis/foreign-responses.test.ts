@@ -11,7 +11,7 @@ import type { CauseCode } from '../../../src/domain/problems.ts';
 const NGINX_403 = '403 Forbidden';
 const CLOUDFLARE_STATUSES = [520, 521, 522, 523, 524, 525, 526, 527, 530];
 
-/** A response's status and message, and its causes for a panel and for a node. */
+/** The status and message of a response, and its causes for a panel and for a node. */
 type Row = readonly [response: ForeignResponse, panel: CauseCode, node: CauseCode | undefined];
 
 const ROWS: readonly Row[] = [
@@ -47,17 +47,17 @@ const ROWS: readonly Row[] = [
   [{ status: 404, message: '404 page not found' }, 'not_a_panel', undefined],
   [{ status: 401, message: 'Grafana' }, 'not_a_panel', undefined],
   [{ status: 429 }, 'rate_limited', undefined],
-  // Error 1015 of Cloudflare.
+  // Cloudflare's error 1015.
   [
     { status: 429, message: 'Access denied | panel.example.com used Cloudflare to restrict access' },
     'rate_limited',
     undefined,
   ],
-  // The action of a rate limiting rule of Cloudflare may be a challenge, and its bot protection may send 429 as well.
+  // Cloudflare's rate limiting rules may send a challenge, and its bot protection may send a 429.
   [{ status: 429, message: 'Just a moment...', isChallenge: true }, 'challenge_page', 'node_challenge_page'],
   [{ status: 504 }, 'timeout', undefined],
   [{ status: 500, message: 'Server Error' }, 'panel_error', undefined],
-  // The daemon's message says nothing new about a node.
+  // This message of the daemon says nothing about the node.
   ...[
     'The required authorization heads were not present in the request.',
     'The required authorization headers were not present in the request.',

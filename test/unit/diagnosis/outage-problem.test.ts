@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Blamed, outageProblem } from '../../../src/diagnosis/outage-problem.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 
-/** The subject, the problem of the call, and the problem of the subject. */
+/** The subject, the cause of the call's failure, and the cause of the subject's outage. */
 const BLAMED: readonly (readonly [Blamed, CauseCode, CauseCode])[] = [
   ['panel', 'unauthorized', 'key_refused'],
   ['panel', 'not_found', 'not_a_panel'],

@@ -6,7 +6,7 @@ const EXPORTER = ['exporter'];
 const RULES = ['rules'];
 const BOTH = [...EXPORTER, ...RULES];
 
-/** Who recognizes the problem, most urgent first. */
+/** The programs that recognize each problem, starting with the most urgent one. */
 const SEEN_BY: readonly (readonly [string, readonly string[]])[] = [
   ['crashed', EXPORTER],
   ['stopped_disk_full', RULES],

@@ -17,7 +17,7 @@ const WORKS: Signs = { ...NO_SIGNS, panel: 'works', path: 'works' };
 const FAILS: Signs = { ...NO_SIGNS, panel: 'fails', path: 'fails' };
 const FOREIGN = { fromPanel: false };
 
-/** The table in src/diagnosis/signs.ts. */
+/** The table in `src/diagnosis/signs.ts`. */
 const ROWS: readonly (readonly [what: string, end: CallEnd, signs: Signs])[] = [
   ['a page of the server list', end('listing'), WORKS],
   ['a token', end('websocket'), { ...WORKS, console: 'works' }],

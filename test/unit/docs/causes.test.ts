@@ -10,7 +10,7 @@ it('the troubleshooting page lists every cause', () => {
   expectSection('docs/troubleshooting.md', 'causes', renderCauses());
 });
 
-/** The sentences of a text that are long enough to be about something, without their marks. */
+/** The sentences of a text without their formatting, except for short ones, which fit any cause. */
 function sentencesOf(text: string): readonly string[] {
   return text
     .replaceAll(/\s+/g, ' ')
@@ -32,7 +32,10 @@ describe('what a cause means, and what to do, is written only in its entry, and 
   });
 });
 
-/** Codes that a page shows as causes: after the word cause, as the value of a label, and in columns headed cause. */
+/**
+ * The codes that a page presents as causes: after the word cause, as the value of a label, and in
+ * columns with the heading cause.
+ */
 function codesIn(text: string): readonly string[] {
   const listed = [...text.matchAll(/\bcauses?:? ((?:`[a-z_]+`(?: \([^)]*\))?(?:,| and| or)?\s*)+)/g)].flatMap(
     ([, list = '']) => [...list.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code),

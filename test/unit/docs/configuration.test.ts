@@ -25,7 +25,7 @@ interface Key {
   readonly node: Node;
 }
 
-/** Every key below a node. */
+/** All keys below a node. */
 function keysOf(node: Node, path = ''): readonly Key[] {
   if (node.items !== undefined) return keysOf(node.items, `${path}[]`);
   return Object.entries(node.properties ?? {}).flatMap(([key, value]) => {

@@ -11,10 +11,10 @@ const FILES = [
   ...readdirSync('.').map((file) => `/${file}`),
 ];
 
-/** Names of files and folders, which may begin with any part of their path. */
+/** The names of files and folders in the text. They may lack the first parts of their paths. */
 const named = [...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/`([\w@./-]+\.(?:tsx?|mjs|md|sh|txt))`/g)]
   .map(([, name = '']) => name)
-  // Examples of the form a/b.
+  // Without examples of the form a/b.
   .filter((name) => !/(?:^|\/)a\/b(?:\.test)?\.ts$/.test(name));
 
 it('every file that CONTRIBUTING.md names exists', () => {
@@ -22,7 +22,7 @@ it('every file that CONTRIBUTING.md names exists', () => {
   expect(named.filter((name) => !FILES.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
 });
 
-/** The walks through the code, each as the names of its files in order, with or without parentheses. */
+/** The walks through the code: the names of their files, in order, with or without parentheses. */
 const walks = readFileSync('CONTRIBUTING.md', 'utf8')
   .split(/\n\n|\n## /)
   .filter((text) => text.startsWith('**From '))

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { documents } from '../../support/documents.ts';
 
-/** Nobody reads more. Runbooks are read one at a time, and the threat model only by those who check it. */
+/**
+ * The maximum number of words of which users still read everything. Without runbooks, which are
+ * read one at a time, and without the threat model, which only reviewers read.
+ */
 const MOST_WORDS = 24_500;
 
 it(`the pages of docs have at most ${MOST_WORDS} words together, without the threat model`, () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { documents, proseOf } from '../../support/documents.ts';
 
-/** Targets of links and images, except those in code. */
+/** The targets of links and images, except for those in code. */
 function targetsIn(text: string): readonly string[] {
   const prose = proseOf({ text }).replaceAll(/`[^`\n]*`/g, '`');
   const links = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)];
@@ -11,7 +11,7 @@ function targetsIn(text: string): readonly string[] {
   return [...links, ...attributes].map(([, target = '']) => target);
 }
 
-/** The anchors of a page: those that GitHub generates for its headings, and those of table rows. */
+/** The anchors of a page: those that GitHub generates for headings, and those of table rows. */
 function anchorsIn(text: string): ReadonlySet<string> {
   const seen = new Map<string, number>();
   const explicit = [...proseOf({ text }).matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id);
@@ -28,7 +28,7 @@ function anchorsIn(text: string): ReadonlySet<string> {
   ]);
 }
 
-/** What is wrong with a link from the page; undefined if its target exists or is external. */
+/** The problem of a link on this page; undefined if its target exists or is external. */
 function problemOf(target: string, page: string, text: string): string | undefined {
   if (/^[a-z][a-z+.-]*:/i.test(target)) return undefined;
   const [path = '', anchor] = target.split('#');
@@ -44,7 +44,7 @@ describe('every link has a target', () => {
     expect(targetsIn(text).flatMap((target) => problemOf(target, path, text) ?? [])).toEqual([]);
   });
 
-  // A page without a link from the README isn't found.
+  // Readers don't find a page without a link from the README.
   it('from the README to every page of docs', () => {
     const pages = documents().filter(({ path }) => /^docs\/[^/]+\.md$/.test(path));
     const readme = readFileSync('README.md', 'utf8');

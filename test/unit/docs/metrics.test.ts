@@ -32,7 +32,7 @@ const NAMES = new Set([
 
 const METRIC = /\b(?:gameserver|pterodactyl_server)_[a-z0-9_]+/g;
 
-/** A recorded series, such as `server:gameserver_uptime:ratio30d`. */
+/** Matches recorded series, such as `server:gameserver_uptime:ratio30d`. */
 const RECORDED = /\b[a-z]+:gameserver_[a-z0-9_]+:[a-z0-9_]+/g;
 const RULES = readFileSync(
   fileURLToPath(new URL('../../../deploy/prometheus/rules/gameserver.yml', import.meta.url)),
@@ -50,7 +50,7 @@ describe('every metric that a page mentions exists', () => {
       ),
     ).toEqual([]);
     const named = [...text.replaceAll(RECORDED, '').matchAll(METRIC)].map(([name]) => name);
-    // A name that ends in _ is a prefix.
+    // A name that ends with _ is a prefix.
     expect(named.filter((name) => !NAMES.has(name) && !name.endsWith('_'))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { documents } from '../../support/documents.ts';
 
 const { version } = readManifest();
 
-/** The package, its tarball, the deployment files or the image, with a version. */
+/** Matches the package, its tarball, the deployment files and the image, each with a version. */
 const NAMED = /(?:\bgameserver-exporter(?:-deploy)?[-@:]|\bnewTag: )(\d+\.\d+\.\d+(?:-[a-z]+(?:\.\d+)*)?)/g;
 
 const deployed = readdirSync('deploy', { recursive: true, encoding: 'utf8' })

@@ -7,7 +7,7 @@ import {
 } from '../../../src/status-page/data/attention-codes.ts';
 import { readText } from '../../support/deploy-files.ts';
 
-/** The counts at the top of the page, as the table names them. */
+/** The names of the counts at the top of the page, as in the table. */
 const COUNTS: Readonly<Record<AttentionGroup, string>> = {
   down: 'down',
   no_data: 'no data',

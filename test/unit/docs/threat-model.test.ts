@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 const PAGE = readFileSync('docs/threat-model.md', 'utf8');
 
-/** The tests that the page refers to: a file, then the names of the suites and of the test. */
+/** The tests that the page names: a file, followed by the names of the suites and the test. */
 const named = [...PAGE.matchAll(/`(test\/[^`]+)`/g)].map(([, reference = '']) => reference);
 
 it('the threat model refers to a test for every claim', () => {
@@ -12,7 +12,8 @@ it('the threat model refers to a test for every claim', () => {
   expect(rows.filter((row) => !/`test\/[^`]+ › [^`]+` \|$/.test(row))).toEqual([]);
 });
 
-// The linter rejects tests that are skipped or empty, and with `CI=true` one that skips itself is a failure.
+// These tests also run: the linter rejects skipped and empty tests, and with `CI=true`, a test that
+// skips itself fails.
 it.each([...new Set(named)])('the test that the threat model refers to exists: %s', (reference) => {
   const [file = '', ...names] = reference.split(' › ');
   const source = readFileSync(file, 'utf8');

@@ -10,7 +10,7 @@ import type { CauseCode } from '../../../src/domain/problems.ts';
 import { ALL_WELL, doctorReport, panelReport, problem, serverReport, TROUBLED } from './reports.ts';
 
 const plain = new Printout(false);
-/** The text with the version and line breaks of the summary left out. */
+/** The report as text, without the version and the line breaks of the summary. */
 const shown = (report: Parameters<typeof renderReport>[0]) =>
   renderReport(report, plain).replace(/,\sversion\s\S+\)/, ')');
 

@@ -2,7 +2,7 @@ import { CAUSES } from '../../../src/diagnosis/causes.ts';
 import type { DoctorReport, FoundProblem, PanelReport, ServerReport } from '../../../src/doctor/report.ts';
 import type { CauseCode } from '../../../src/domain/problems.ts';
 
-/** A server that streams, or has a problem. */
+/** A server that streams, or that has a problem with this cause. */
 export function serverReport(name: string, cause?: CauseCode): ServerReport {
   return {
     name,
@@ -17,7 +17,7 @@ export function serverReport(name: string, cause?: CauseCode): ServerReport {
   };
 }
 
-/** A problem of the panel, unless it affects nodes or servers. */
+/** A problem of the panel. With changes, also of nodes or servers. */
 export function problem(cause: CauseCode, changes: Partial<FoundProblem> = {}): FoundProblem {
   const { remedy } = CAUSES[cause];
   return { cause, detail: 'it was seen', result: 'failed', remedy, nodes: [], servers: [], ...changes };
@@ -52,7 +52,7 @@ export function doctorReport(...panels: readonly PanelReport[]): DoctorReport {
   return { panels, stopped: false, durationMs: 2_500 };
 }
 
-/** Of a panel without problems, and of one with some. */
+/** A report on a panel without problems, and one with problems. */
 export const ALL_WELL = doctorReport(
   panelReport({ servers: [{ ...serverReport('survival'), players: 12 }, serverReport('creative')] }),
 );

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A call that takes this long, by a clock that only calls move. */
+/** A clock that advances only during calls, and a call of this duration. */
 function world() {
   const now = vi.spyOn(performance, 'now').mockReturnValue(0);
   const turns: (() => void)[] = [];

@@ -7,7 +7,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('what is repeated', () => {
   let clock: ManualClock;
-  /** When runs began. */
+  /** The start times of all runs. */
   let runs: number[];
   let start: number;
 

@@ -59,7 +59,7 @@ describe('a sample of a daemon without statistics', () => {
   it.each<[state: ServerState | undefined, values: SampleValues, hasNoUsage: boolean]>([
     ['running', {}, true],
     ['stopping', {}, true],
-    // Before there is a container, a server that starts really uses nothing.
+    // A starting server without a container really uses nothing.
     ['starting', {}, false],
     ['offline', {}, false],
     ['unknown', {}, false],

@@ -42,7 +42,7 @@ const REASON = new Error('no longer needed');
 
 const never = () => new Promise<never>(() => undefined);
 
-/** Work that ends only when its signal aborts, as the panel's calls do. */
+/** Work that ends only when its signal aborts, like the panel's calls. */
 const untilSignal = (signal: AbortSignal) => untilAborted(never(), signal);
 
 describe.each<[string, (signal: AbortSignal, work: () => Promise<string>) => Promise<string>]>([

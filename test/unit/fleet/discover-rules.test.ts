@@ -123,7 +123,7 @@ describe('the selection', () => {
       [true, false, true],
       [true, false, true],
     ]);
-    // The copies are other entries, as in a list that changed.
+    // The copies are other objects, as in a new reading of the list.
     expect(asked).toHaveLength(4);
     expect(asked[0]).toMatchObject({ panel: 'main', id: SERVER.uuid, name: SERVER.name });
   });

@@ -20,7 +20,7 @@ const SETTINGS: ListingSettings = { type: 'owner', intervalMs: 5 * MINUTE, disco
 
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
-/** Each query, and in how many milliseconds its response is needed. */
+/** All queries, and the milliseconds within which each needs its response. */
 let asked: (ListingQuery & { readonly within: number })[];
 let pages: (readonly ListedServer[] | Error)[];
 let answer: (query: ListingQuery, signal: AbortSignal) => Promise<ListingPage>;
@@ -42,7 +42,7 @@ beforeEach(() => {
   isOurs = () => true;
   pages = [[listed(1), listed(2)], [listed(3)]];
   answer = ({ page, type }) => {
-    // Panels list nothing to those who aren't administrators.
+    // This list of a panel is empty for users who aren't administrators.
     if (type === 'admin-all') {
       return Promise.resolve({ servers: [], totalPages: 1, badEntries: 0 });
     }
@@ -173,7 +173,7 @@ describe('the walks', () => {
     await start();
     pages = [[listed(1), listed(2, { uuid: 'nonsense' })], []];
     await clock.advance(20 * MINUTE);
-    // The entry still shows by its short id which server is listed.
+    // The short id of the entry still identifies the server.
     expect(names()).toEqual(['server-1', 'server-2']);
     const { failures = 0, succeededUnixMs } = discovery.reading ?? {};
     expect(failures).toBeGreaterThan(2);

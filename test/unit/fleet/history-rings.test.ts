@@ -10,7 +10,7 @@ it('sixteen histories share their rings, each at a place of its own', () => {
     const { rings, place } = nextPlace();
     placesOf.set(rings, [...(placesOf.get(rings) ?? []), place]);
   }
-  // Earlier tests may have taken a part of the first chunk's places.
+  // Earlier tests may have used some places of the first chunk.
   const [, second = [], third = []] = placesOf.values();
   expect([second, third]).toEqual([[...Array(16).keys()], [...Array(16).keys()]]);
 });

@@ -6,7 +6,7 @@ const AT = 1_200_000;
 const NOW = AT + 60_000;
 const SERVER = { panel: 'main', id: '1a7ce997', seenAt: 0 };
 
-/** What a server kept that had run for two minutes and crashed. */
+/** The stored data of a server that ran for two minutes and crashed. */
 function kept() {
   const history = new ServerHistory();
   history.seen('running', AT - 120_000, false);
@@ -16,12 +16,12 @@ function kept() {
 
 const { strip, unwantedStops } = kept();
 
-/** The number of stops and whether there is a strip; undefined without a history. */
+/** The number of stops, and whether there is a strip; undefined without a history. */
 function shown(history: ServerHistory | undefined) {
   return history && { stops: history.unwantedStops(NOW).length, strip: history.strip(NOW) !== undefined };
 }
 
-/** The views of a history, each of a new one with this kept before the exporter started. */
+/** Readings of a history. Each is of a new history with this stored data. */
 function views(server: { strip?: typeof strip; unwantedStops?: typeof unwantedStops }) {
   const kept = () => {
     const one = new KeptHistory();

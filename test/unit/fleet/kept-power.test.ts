@@ -12,7 +12,10 @@ import { target } from '../../support/targets.ts';
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
-/** An exporter's view of one server: an own monotonic clock, and the system's. */
+/**
+ * An exporter's view of a server. It has its own monotonic clock, and shares the system's wall
+ * clock.
+ */
 class View {
   readonly clock: ManualClock;
   readonly record = new ServerRecord(target({ expect: 'auto' }), { socket: 60_000, poll: 60_000 });
@@ -57,7 +60,7 @@ const runningFor = (seconds: number): SampleValues => ({ state: 'running', uptim
 const OFF: SampleValues = { state: 'offline', uptimeMs: 0 };
 const START = 1_700_000_000_000;
 
-/** Through the text of the file, as after a restart. */
+/** The stored data after it was written to the file and read again, as after a restart. */
 function throughFile(kept: KeptServer | undefined): KeptServer {
   const read = readStateText([...stateText(kept === undefined ? [] : [kept])].join(''));
   const [server] = 'servers' in read ? read.servers : [];
@@ -65,7 +68,7 @@ function throughFile(kept: KeptServer | undefined): KeptServer {
   return server;
 }
 
-/** Another exporter, that starts this long after the one before ended. */
+/** Another exporter that starts this long after the end of the previous one. */
 function restarted({ record, clock, now }: View, downSeconds: number, setBackSeconds = 0): View {
   const kept = throughFile(record.keep(now, clock));
   const view = new View(clock.toUnixMs(now) + (downSeconds - setBackSeconds) * SECOND);
@@ -79,7 +82,7 @@ interface Scene {
   readonly before: (view: View) => void;
   readonly downSeconds: number;
   readonly first: (view: View) => void;
-  /** None unless given. */
+  /** None by default. */
   readonly starts?: number;
   readonly stops?: Partial<Snapshot['stops']>;
   readonly expected: number | undefined;

@@ -17,7 +17,10 @@ let clock: ManualClock;
 let records: ServerRecord[];
 let asked: { readonly server: string; readonly at: number }[];
 let answer: (server: string) => Promise<BackupsPage>;
-/** A random number, which decides when a server's second read is scheduled: half to one and a half intervals after the first. */
+/**
+ * A random number that determines when a server's second read is due: half to one and a half
+ * intervals after the first.
+ */
 let random: () => number;
 let watch: ListReads | undefined;
 
@@ -31,7 +34,7 @@ beforeEach(() => {
 
 afterEach(() => watch?.stop());
 
-/** Reads the backups of the current servers from now on. */
+/** Starts to read the backups of the current servers. */
 function read(): ListReads {
   const backups = ({ id }: { readonly id: string }) => {
     asked.push({ server: id, at: clock.now() });
@@ -50,7 +53,7 @@ function read(): ListReads {
   return watch;
 }
 
-/** Monitors this many servers and reads the list of each once. */
+/** Monitors this many servers, and reads the list of each once. */
 async function start(servers: number): Promise<void> {
   records = Array.from({ length: servers }, (_, index) => {
     return new ServerRecord(target({ id: `id-${index}` }), { socket: MINUTE, poll: MINUTE });
@@ -61,13 +64,13 @@ async function start(servers: number): Promise<void> {
   asked.length = 0;
 }
 
-/** The server's node reports that a backup ended. */
+/** Reports the end of a backup by the server's node. */
 function completed(index: number): void {
   const record = records[index];
   if (record !== undefined) watch?.changed(record);
 }
 
-/** A series of events, with one event per server every `everyMs`. */
+/** Reports an event of each server every `everyMs`. */
 async function flood(indexes: readonly number[], forMs: number, everyMs: number): Promise<void> {
   for (let passed = 0; passed < forMs; passed += everyMs) {
     for (const index of indexes) completed(index);
@@ -245,7 +248,7 @@ it('does not read a list for an event if a scheduled read came first', async () 
   answer = () => Promise.reject(new Error('down'));
   completed(0);
   await clock.advance(0);
-  // The read for the event is repeated before the next event counts.
+  // The read for the first event is repeated before the next event counts.
   answer = () => Promise.resolve(NONE);
   completed(0);
   await clock.advance(10 * MINUTE);

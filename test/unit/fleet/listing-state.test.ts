@@ -6,7 +6,7 @@ import { listed, uuidOf } from '../../support/listed.ts';
 
 const MINUTE = 60_000;
 
-/** A walk that found the servers with these numbers, and unreadable entries for others. */
+/** A reading of the server list with these servers, and with unreadable entries for others. */
 function walk(found: readonly number[], { complete = true, unreadable = [] as number[] } = {}): ListingWalk {
   const problem = complete && unreadable.length === 0 ? undefined : new Error('a page or an entry failed');
   return {
@@ -18,7 +18,7 @@ function walk(found: readonly number[], { complete = true, unreadable = [] as nu
   };
 }
 
-/** The state after walks that are five minutes apart. */
+/** The state after these readings, five minutes apart. */
 const after = (
   walks: readonly ListingWalk[],
   isIncluded = () => true,

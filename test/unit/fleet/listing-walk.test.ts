@@ -7,7 +7,7 @@ import { listed, uuidOf } from '../../support/listed.ts';
 
 type Page = readonly ListedServer[] | Error;
 
-/** Reads fake pages, and records which pages were requested. */
+/** Reads fake pages, and records the requested ones. */
 function listingOf(pages: readonly Page[], more: Partial<ListingPage> = {}) {
   const asked: number[] = [];
   const read: Parameters<typeof walkListing>[0] = ({ page }) => {
@@ -129,7 +129,7 @@ describe('a listed server', () => {
     });
     collectGarbage();
     expect(walk.servers).toHaveLength(200);
-    // Their texts had 80 MB.
+    // The texts of the entries had 80 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(10_000_000);
   });
 

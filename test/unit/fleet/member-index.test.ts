@@ -9,7 +9,7 @@ import { Session } from '../../../src/session/session.ts';
 import type { SessionContext } from '../../../src/session/session-ports.ts';
 import { target } from '../../support/targets.ts';
 
-/** The index uses nothing of a session. */
+/** Instead of a session, of which the index uses nothing. */
 const UNUSED = {};
 
 function memberOf(index: number): Member {
@@ -32,7 +32,7 @@ const FACTS = {
 const change = fc.record({
   server: fc.nat(SERVERS - 1),
   what: fc.constantFrom('add', 'remove', 'update'),
-  // Mostly one fact changes at a time.
+  // Usually, only one fact changes at a time.
   facts: fc.record(FACTS, { requiredKeys: [] }),
 });
 
@@ -67,7 +67,7 @@ it('finds the same members as a look at all of them, whatever changes', () => {
 });
 
 function expectSame(index: MemberIndex, begun: readonly Member[]): void {
-  // Members without data are equal to each other.
+  // Members can only be compared by their ids, because members without data are equal.
   const idsOf = (members: Iterable<Member>) => [...members].map(({ record }) => record.target.id).sort();
   const those = (isMeant: (record: ServerRecord) => boolean) =>
     idsOf(begun.filter(({ record }) => isMeant(record)));

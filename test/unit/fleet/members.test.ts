@@ -369,7 +369,7 @@ describe('a server list of thousands', () => {
   beforeEach(() => {
     names = 'first';
     gateway.listing = () => {
-      // Blocked, so that nothing else happens to them.
+      // Blocked, so that nothing else happens to these servers.
       const entries = configured.map((_, n) => listed(n, { node: names, blocked: 'suspended' }));
       return Promise.resolve({ servers: entries, totalPages: 1, badEntries: 0 });
     };
@@ -396,7 +396,7 @@ describe('a server list of thousands', () => {
     await eventually(() => expect([...nodes()]).toEqual(['first']));
     await fleet.stop();
     await clock.advance(MINUTE);
-    // A session that had begun before is stopped.
+    // Sessions that had already started are stopped.
     expect(conditions()).not.toContain('blocked');
     expect(gateway.asked('credentials')).toEqual([]);
   });

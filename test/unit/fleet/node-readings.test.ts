@@ -6,7 +6,7 @@ import { nodeReadings } from '../../../src/fleet/node-readings.ts';
 const SILENT: ProblemReading = { cause: 'node_connection', detail: 'no connection to the node', since: 0 };
 const NOW = 1_000;
 
-/** Servers as `node freshUntil`. */
+/** A server on this node, with fresh data until this time. */
 const server = (node: string | undefined, freshUntil: number, cause?: CauseCode) => ({
   node,
   status: { ...(cause && { problem: { cause, detail: '' } }) },

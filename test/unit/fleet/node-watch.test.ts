@@ -19,7 +19,7 @@ const node = (name: string, memory_bytes = 1): NodeCapacity => ({
 let clock: ManualClock;
 let log: ReturnType<typeof collectingLogger>;
 let watch: NodeWatch;
-/** The nodes of each page. */
+/** The nodes on each page. */
 let pages: readonly (readonly NodeCapacity[])[];
 let problem: Problem | undefined;
 let asked: { readonly key: string; readonly page: number; readonly at: number }[];

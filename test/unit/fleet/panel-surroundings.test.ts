@@ -24,12 +24,15 @@ const emit = (change: PanelChange) => void gateway.events.emit('changed', change
 const judge = (subject: Subject) => emit({ of: 'subject', subject });
 const recover = (node: string | undefined) => emit({ of: 'recovery', cause: 'suspended', node });
 
-/** A session's record of a server on this node. */
+/** The record of a server on this node. */
 const record = (node?: string) =>
   ({ ...serverReading(), node }) as unknown as Parameters<PanelSurroundings['of']>[0];
 const seen = (node?: string) => surroundings.of(record(node), {});
 
-/** When the panel and the node were judged, as sockets and polls of the node see it. */
+/**
+ * When the panel and the node were last judged, from the point of view of the node's sockets and
+ * polls.
+ */
 function judged(node?: string) {
   const { sockets, polls } = seen(node);
   return [sockets.panelJudgedAt, sockets.nodeJudgedAt, polls.panelJudgedAt, polls.nodeJudgedAt];

@@ -6,7 +6,10 @@ import type { DaemonNotice } from '../../../src/panel/socket-codec.ts';
 export const AT = 1_000_000;
 export const LATER = 3_600_000;
 
-/** What the daemon prints, by its name here; everything else is a state, or a gap in the socket. */
+/**
+ * The daemon's messages, by short names for tests. All other events are states, or a gap in the
+ * socket.
+ */
 export const NOTICES: Readonly<Record<string, DaemonNotice>> = {
   detected: { kind: 'crash detected' },
   aborted: { kind: 'restart aborted' },
@@ -19,7 +22,7 @@ export const NOTICES: Readonly<Record<string, DaemonNotice>> = {
   notKilled: { kind: 'out of memory', killed: false },
 };
 
-/** An event at an instant in milliseconds: `0 offline` or `10 code1`. */
+/** An event with its time in milliseconds: `0 offline` or `10 code1`. */
 export function seen(text: string): Observation {
   const [ms, what = ''] = text.split(' ');
   const at = AT + Number(ms);
@@ -30,7 +33,10 @@ export function seen(text: string): Observation {
     : { seen: 'state', source: 'status', at, state: what as ServerState };
 }
 
-/** What is known of a server that was running since before, after these events and so many milliseconds. */
+/**
+ * The power state of a server that was already running, after these events and this many
+ * milliseconds.
+ */
 export function after(events: string, untilMs = LATER): Power {
   const all = ['-100000 running', ...events.split(', ').filter(Boolean)].map(seen);
   return powerAfter([...all, { seen: 'time', at: AT + untilMs }]);

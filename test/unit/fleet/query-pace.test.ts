@@ -28,14 +28,14 @@ class FakeServer implements QueriedServer {
   readonly node = undefined;
   readonly state = 'running';
   query: QueriedServer['query'];
-  /** How long a response takes; undefined while the server does not respond. */
+  /** The time until a response; undefined while the server doesn't respond. */
   answersAfterMs: number | undefined;
   currentRun: number | undefined = 0;
-  /** When the server was queried. */
+  /** The times of all queries. */
   readonly asked: number[] = [];
-  /** When the server responded. */
+  /** The times of all responses. */
   readonly answered: number[] = [];
-  /** The last query in this run had no response, or was withdrawn. */
+  /** Whether the last query in this run had no response, or was withdrawn. */
   #isSilent = false;
   #queriedRun: number | undefined;
 
@@ -77,7 +77,7 @@ class FakeServer implements QueriedServer {
   }
 }
 
-/** The same numbers in every run, spread like random ones (a linear congruential generator). */
+/** Random numbers that are the same in every run (a linear congruential generator). */
 function randomNumbers(): () => number {
   let state = 1;
   return () => {

@@ -75,7 +75,7 @@ beforeEach(() => {
 
 afterEach(() => watch.stop());
 
-/** A running server with a query. */
+/** Adds a running server that can be queried. */
 function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState = 'running'): ServerRecord {
   const record = new ServerRecord(target({ query: MINECRAFT, address: '203.0.113.7:25565', ...changes }), {
     socket: MINUTE,
@@ -88,7 +88,7 @@ function observe(changes: Parameters<typeof target>[0] = {}, state: ServerState 
   return record;
 }
 
-/** Advances time, with a sample of the server every second. */
+/** Advances the time, with a sample of the server every second. */
 async function passTime(ms: number, record: ServerRecord, state: ServerState = 'running'): Promise<void> {
   for (let passed = 0; passed < ms; passed += SECOND) {
     await clock.advance(SECOND);
@@ -96,7 +96,7 @@ async function passTime(ms: number, record: ServerRecord, state: ServerState = '
   }
 }
 
-/** What is shown of the newest query; undefined if nothing is. */
+/** The visible result of the newest query; undefined if there is none. */
 function shown(record: ServerRecord, at = clock.now()) {
   const {
     players,
@@ -241,7 +241,7 @@ describe('nothing is queried or shown', () => {
       record.socketSample(sampleOf({ state: 'running', uptimeMs: then }), then);
       return { players: shown(record, then)?.players, up: record.snapshot(then, clock).query_up };
     };
-    // The response came half an interval ago.
+    // The last response is half an interval old.
     expect([at(1.9), at(2.1)]).toEqual([
       { players: 12, up: 1 },
       { players: undefined, up: undefined },

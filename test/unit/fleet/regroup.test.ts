@@ -13,7 +13,7 @@ const SHORT = UUID.slice(0, 8);
 /** Another server with the same short id. */
 const SUCCESSOR = `${SHORT}-0000-4000-8000-000000000000`;
 
-/** Regrouping uses nothing of a session. */
+/** Instead of a session, of which regrouping uses nothing. */
 const UNUSED = {};
 
 const create = (of: ServerTarget): Member => {
@@ -21,7 +21,7 @@ const create = (of: ServerTarget): Member => {
   return { record, session: new Session(UNUSED as SessionContext, record) };
 };
 
-/** The ways in which one server can be identified. */
+/** The forms in which a configuration can identify the same server. */
 const FORMS = {
   'its short id': target({ id: SHORT, name: SHORT }),
   'its UUID': target({ id: UUID, name: UUID, uuid: UUID }),

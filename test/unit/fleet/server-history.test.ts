@@ -12,7 +12,7 @@ const SECOND = 1_000;
 const UNIX = 1_700_000_000_000;
 const clock = { toUnixMs: (ms: number) => UNIX + ms };
 
-/** A second of the monotonic clock at which a step begins. */
+/** The second of the monotonic clock in which a step begins. */
 const START = 1_000;
 
 let record: ServerRecord;
@@ -26,7 +26,7 @@ beforeEach(() => {
 
 const at = () => second * SECOND;
 
-/** Lets these seconds pass, each with a frame. */
+/** Advances the time by these seconds, with a frame in each. */
 function stream(seconds: number, sample: SampleValues | (() => SampleValues) = {}): void {
   for (let count = 0; count < seconds; count += 1) {
     const content = typeof sample === 'function' ? sample() : sample;
@@ -35,7 +35,7 @@ function stream(seconds: number, sample: SampleValues | (() => SampleValues) = {
   }
 }
 
-/** The newest points of a series, as of the last second that passed. */
+/** The newest points of a series, up to the last complete second. */
 function newest(series: ChartSeries, count: number) {
   return record.history(at() - 1, clock).series[series]?.slice(-count);
 }
@@ -62,7 +62,7 @@ describe('charts', () => {
     stream(5, { cpuCores: 1 });
     second += 30;
     stream(5, { cpuCores: 2 });
-    // The last sample was fresh for three more steps.
+    // The last sample stayed fresh for three more steps.
     expect(newest('cpu_usage_cores', 9)).toEqual([null, 1, 1, 1, 1, null, null, null, 2]);
   });
 
@@ -234,7 +234,7 @@ describe('the strip of two hours', () => {
     stream(11, off);
     second += 60;
     stream(1, off);
-    // The last sample before the gap was fresh for 15 s.
+    // The last sample before the gap stayed fresh for 15 s.
     expect(strip()).toBe('u59o1;o25');
   });
 

@@ -37,7 +37,7 @@ function add(kind: Kind, server: string, node: string | undefined, id = `id of $
   servers.info({ panel: 'main', server, server_id: id, node, ...kind }, server);
 }
 
-/** Lines about this many servers, as written by sessions. */
+/** Logs this many events, each about another server, as sessions do. */
 function change({ count, event, cause, level = 'info' }: Change): void {
   for (let n = 1; n <= count; n += 1) {
     const server = `server-${n}`;
@@ -46,7 +46,7 @@ function change({ count, event, cause, level = 'info' }: Change): void {
   }
 }
 
-/** How many events the lines report. */
+/** The number of events in the lines. */
 const reported = () =>
   visibleLines().reduce((sum, { fields }) => sum + ((fields as { events?: number }).events ?? 1), 0);
 
@@ -157,7 +157,7 @@ describe('an event of many servers', () => {
       { event: 'failing', cause: 'node_timeout' },
       1,
     ],
-    // Rejections of individual servers are not attributed to their node.
+    // Rejections of single servers aren't counted for their node.
     [
       `2 more servers blocked (server-1, server-2): ${CAUSES.suspended.title}`,
       { event: 'blocked', cause: 'suspended' },

@@ -14,7 +14,7 @@ let now: number;
 
 const clock = { toUnixMs: (ms: number) => ms };
 
-/** The record as metrics and pages read it now. */
+/** The record's current snapshot for metrics and pages. */
 const shown = (of: ServerRecord = record) => of.snapshot(now, clock);
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ beforeEach(() => {
   now = 10_000_000;
 });
 
-/** A frame of a server with an uptime of `uptime` seconds and `received` received bytes. */
+/** A frame of a running server. `uptime` is in seconds, and `received` in bytes. */
 function running(uptime: number, received: number, more: SampleValues = {}): SampleValues {
   return { state: 'running', uptimeMs: uptime * SECOND, networkReceiveBytes: received, ...more };
 }
@@ -40,7 +40,7 @@ function frame(sample: SampleValues, afterMs = SECOND): void {
   record.socketSample(sampleOf(sample), now);
 }
 
-/** A poll with an immediate response, with data that may be 20 s old. */
+/** A poll with an immediate response. Its data may be 20 s old. */
 function poll(sample: SampleValues, afterMs = SECOND): void {
   now += afterMs;
   record.pollSample(sampleOf(sample), now, now);
@@ -51,7 +51,7 @@ function hint(state: ServerState, afterMs = 0): void {
   record.stateHint(state, now);
 }
 
-/** Stops without a known request that are decided by this time. */
+/** The number of stops without a known request, after all decisions that are due at this time. */
 function unrequestedStops(of: ServerRecord, at: number): number {
   of.decideStop(at);
   const { requested: _, ...unrequested } = shown(of).stops;
@@ -132,7 +132,8 @@ describe('counters', () => {
         for (const { uptime, bytes, afterMs, source } of steps) {
           at += afterMs;
           const before = one.starts;
-          // An uptime too long for a start between two samples less than a second apart.
+          // The uptime is too long for a start between two samples that are less than a second
+          // apart.
           const sample = running(uptime + 30, bytes);
           if (source === 'socket') one.socketSample(sampleOf(sample), at);
           else one.pollSample(sampleOf(sample), at, at);
@@ -246,7 +247,7 @@ describe('starts and stops', () => {
   });
 });
 
-/** What a server does in one step of a simulated life, and what the node then reports. */
+/** The actions of a server in a simulated life. */
 const LIFE = ['start', 'crash', 'stop', 'restart', 'gap', 'wait'] as const;
 
 describe('a stats frame at the same time as a status', () => {
@@ -422,8 +423,8 @@ describe('a stats frame at the same time as a status', () => {
           one.socketSample(sampleOf({ state: of, ...(tellsUptime && { uptimeMs }) }), at);
         const uptime = () => (state === 'offline' ? 0 : at - since);
         /**
-         * Changes the server's state. The node reports it, and then sends frames with the previous state, with its
-         * values or the new ones.
+         * Changes the server's state. The node reports the new state, and then sends late frames
+         * with the previous one. Their other values are the previous or the new ones.
          */
         const turn = (next: ServerState, late: readonly number[], isMixed: boolean) => {
           const before = { state, uptime: uptime() };
@@ -469,7 +470,7 @@ describe('a stats frame at the same time as a status', () => {
             turn('starting', lateMs, isMixed);
             expected.starts += 1;
           }
-          // The node reports the current state, and again later.
+          // The node reports the current state, and repeats it later.
           at += 2_500;
           say(state, uptime());
           at += 10_000;

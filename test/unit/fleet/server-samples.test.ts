@@ -15,12 +15,12 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 const UNKNOWN = Number.NaN;
 
-/** A frame received at `at`, from a server with this uptime. */
+/** A frame that arrived at this time, from a server with this uptime. */
 function frame(at: number, uptimeMs: number, more: Partial<Observation> = {}): Observation {
   return { source: 'socket', receivedAt: at, measuredFrom: at, state: 'running', uptimeMs, ...more };
 }
 
-/** A poll sent at `at` with its response `tookMs` later. */
+/** A poll that started at this time. Its response arrived `tookMs` later. */
 function poll(at: number, uptimeMs: number, tookMs = 0): Observation {
   return {
     source: 'poll',
@@ -128,7 +128,8 @@ describe('compareObservations', () => {
           const at = (uptimeMs: number) =>
             polled ? poll(gapMs + lateMs, uptimeMs) : frame(gapMs + lateMs, uptimeMs);
           expect(compareObservations(frame(0, ranMs), at(ranMs + gapMs)) === 'restarted').toBe(false);
-          // The old run continued for up to half of the gap, and a poll's cache can explain the same amount again.
+          // The old run may have continued for half of the gap, and the cache of polls can explain
+          // the same time again.
           const offMs = Math.ceil(gapMs * share) + 8_000 + (polled ? POLL_CACHE_MS : 0);
           fc.pre(offMs < gapMs);
           expect(compareObservations(frame(0, ranMs), at(gapMs - offMs)) === 'restarted').toBe(true);
@@ -152,7 +153,7 @@ describe('what is counted over samples', () => {
   let record: ServerRecord;
   let now: number;
 
-  /** A frame of a server that runs, without its uptime. */
+  /** A frame of a running server, without its uptime. */
   function frame(afterMs: number, values: SampleValues = {}): void {
     now += afterMs;
     record.socketSample(sampleOf({ state: 'running', ...values }), now);

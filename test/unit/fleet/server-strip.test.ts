@@ -11,7 +11,7 @@ function newStrip(): ServerStrip {
   return new ServerStrip(rings.strip, place);
 }
 
-/** What a strip shows of the states. */
+/** The state in the strip for each state of the server. */
 const SHOWN = {
   running: 'running',
   starting: 'changing',
@@ -20,7 +20,7 @@ const SHOWN = {
   down: 'down',
 } as const;
 
-/** The strip as of this second: its last points, and the seconds in each state but `unknown`. */
+/** The strip at this second: its last points, and the seconds in each state except `unknown`. */
 function read(strip: ServerStrip, second: number) {
   const { worst = [], seconds = [] } = strip.read(second * SECOND) ?? {};
   const times = STRIP_STATES.map((state, place) => [state, seconds[place] ?? 0] as const);

@@ -21,7 +21,7 @@ describe('the reason for a stop', () => {
     ['a clean exit without the last line', 'detected code0', 'exited'],
     ['a crash without the last line', 'detected code1', 'crashed'],
     ['out of memory without the exit code', 'detected killed', 'out_of_memory'],
-    // With the default settings of a node this may also be a clean exit.
+    // With the default settings of a node, this may also be a clean exit.
     ['an unknown exit code, not out of memory', 'detected notKilled', 'unknown'],
     ['only the first line', 'detected', 'unknown'],
     ['only the last line', 'aborted', 'unknown'],
@@ -122,7 +122,10 @@ describe('two stops within moments', () => {
     expect(decided.map(({ reason, exitCode = '' }) => `${reason} ${exitCode}`.trim())).toEqual(reasons);
   });
 
-  /** What a daemon sends; its lines follow the state, from a goroutine of their own (server/crash.go of both versions of Wings). */
+  /**
+   * The events of a daemon for each reason. Its messages follow the state, because a separate
+   * goroutine sends them (`server/crash.go` of both versions of Wings).
+   */
   const KINDS: readonly (readonly [StopReason, string])[] = [
     ['crashed', '0 offline, 2 detected, 2 code1, 2 notKilled'],
     ['exited', '0 offline, 2 detected, 2 code0, 2 notKilled'],
@@ -131,9 +134,9 @@ describe('two stops within moments', () => {
     ['requested', '0 stopping, 1 offline'],
     ['requested', '0 stopping, 150 offline'],
   ];
-  /** A start that fails, or is killed, doesn't get to `running`. */
+  /** A start, and a start that fails or is killed before the state `running`. */
   const STARTS = ['0 starting, 20 running', '0 starting'];
-  /** A line is at most this late, which is more than the daemon's own time limit for an event. */
+  /** The maximum delay of a message, which exceeds the daemon's own time limit for an event. */
   const LATE_MS = 12;
 
   const parsed = (events: string) => events.split(', ').map((text) => text.split(' ') as [string, string]);
@@ -191,7 +194,7 @@ it('at most three stops wait for their reasons, however many states a node sends
 });
 
 describe('in the record of a server', () => {
-  /** Node.js timers sometimes fire early. */
+  /** A clock whose timers fire early, as those of Node.js sometimes do. */
   class EarlyClock extends ManualClock {
     override schedule(delayMs: number, run: () => void) {
       return super.schedule(delayMs - 0.5, run);

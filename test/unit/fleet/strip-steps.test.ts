@@ -5,7 +5,7 @@ import { packSteps, unpackSteps } from '../../../src/fleet/strip-steps.ts';
 const RINGS = [1, 2, 3, 4, 5];
 const STEPS = 60;
 
-/** All values, ring by ring. */
+/** All values, one ring after the other. */
 function unpacked(text: string): readonly number[] {
   const values = Array.from({ length: RINGS.length * STEPS }, () => 0);
   unpackSteps(text, STEPS, RINGS, (ring, step, value) => {

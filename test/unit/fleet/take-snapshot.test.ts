@@ -14,7 +14,7 @@ const clock = { toUnixMs: (ms: number) => UNIX + ms };
 const RUNNING: Power = { ...NOTHING_SEEN, state: 'running', since: NOW - 60_000 };
 const LIMITS = { cpuCores: 2, memoryBytes: 2_000, diskBytes: 3_000 };
 
-/** A second of samples of a running server, the last one half a second ago. */
+/** A second of samples of a running server. The last one is half a second old. */
 function sampled(): ServerSamples {
   const samples = new ServerSamples();
   for (const ago of [1_500, 500]) {
@@ -28,7 +28,7 @@ function sampled(): ServerSamples {
 type Record = Parameters<typeof takeSnapshot>[0];
 type Facts = Parameters<typeof takeSnapshot>[2];
 
-/** The snapshot of a server that streams and runs, with changes. */
+/** The snapshot of a running server that streams, with changes. */
 function shown(record: Partial<Record> = {}, facts: Partial<Facts> = {}) {
   return takeSnapshot(
     {

@@ -4,14 +4,14 @@ import { receivingServer } from '../../../bench/strangers/receiving-server.ts';
 
 const KIB = 1_024;
 
-/** What remains after so many bytes of an event, and how many of its texts were received. */
+/** The remaining texts after this many bytes of an event, and the number of received texts. */
 async function after(texts: readonly string[], bytes: number) {
   const server = await receivingServer();
   const all = amountOf(
     bytes,
     texts.map((text) => Buffer.from(text)),
   );
-  // A text takes two bytes more on the wire, so that empty ones have an end.
+  // On the wire, each text is two bytes longer, so that empty texts take some space, too.
   const received = server.receive(all.length > 0 ? all : []);
   const { sizes, counts } = server;
   const result = { received, sizes: sizes(), counts: counts() };
@@ -52,7 +52,7 @@ it.each(Object.entries(EVENTS))('nothing of a text is kept by reference: %s', as
     own.receive([Buffer.from(text)]);
     text.copy(buffer);
     shared.receive([buffer.subarray(0, text.length)]);
-    // As the next read does.
+    // Overwrites the buffer, like the next read.
     buffer.fill('\u0000#"');
   }
   expect(shared.sizes()).toEqual(own.sizes());

@@ -20,7 +20,7 @@ const scalar = fc.oneof(
   fc.double({ noNaN: true }),
 );
 
-/** Mostly valid, so that many configurations are accepted. */
+/** Usually a valid value, so that many configurations are accepted. */
 function mostly(good: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 20, arbitrary: good }, { weight: 1, arbitrary: scalar });
 }
@@ -63,7 +63,7 @@ const panel = fc.record(
 
 const structured = fc.array(panel, { minLength: 1, maxLength: 2 }).map((panels) => stringify({ panels }));
 
-/** The example with lines removed, duplicated, indented, uncommented or truncated. */
+/** The example configuration with removed, duplicated, indented, uncommented or truncated lines. */
 const mutated = fc
   .array(
     fc.record({
@@ -127,7 +127,7 @@ describeFuzz({
   },
 });
 
-/** Half of a surrogate pair has no UTF-8 encoding. */
+/** Replaces halves of surrogate pairs, which have no UTF-8 encoding. */
 function wellFormed(text: string): string {
   return text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 }

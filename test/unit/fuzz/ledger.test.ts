@@ -1,4 +1,5 @@
-// The ledger names the same outages as the oracle, which looks at all cells, whatever happens to a fleet.
+// Compares the ledger's outages with those of the oracle, which examines all cells, in random
+// fleets.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CAUSES } from '../../../src/diagnosis/causes.ts';
@@ -33,24 +34,27 @@ import { ServersLedger } from '../../support/panel-outcomes.ts';
 const NODES = 6;
 const SERVERS = 40;
 
-/** What one server was told on one channel. */
+/** The outcome of one server on one channel. */
 interface Told {
   readonly what: CauseCode | 'works' | 'ends';
   readonly fromPanel: boolean;
-  /** How long the call took. */
+  /** The duration of the call. */
   readonly tookMs: number;
 }
 
 type Step = { readonly waitMs: number; readonly judges: boolean } & (
   | { readonly does: 'outcome'; readonly channel: Channel; readonly server: number; readonly told: Told }
-  /** Many servers in a row, of one node, of unknown nodes or of all. */
+  /**
+   * The same outcome for many servers in a row: those of one node, those without a known node, or
+   * all.
+   */
   | {
       readonly does: 'storm';
       readonly channel: Channel;
       readonly node: number | 'any' | undefined;
       readonly most: number;
       readonly told: Told;
-      /** What every second of them is told, if not the same. */
+      /** The outcome of every second server, if it differs. */
       readonly second: Told | undefined;
     }
   | {
@@ -70,7 +74,7 @@ type Step = { readonly waitMs: number; readonly judges: boolean } & (
   | { readonly does: 'reset'; readonly channels: readonly Channel[] }
 );
 
-/** A server's node, and where it is asked; a bit per path. */
+/** A server's node, and the paths on which it is asked, as bits. */
 interface Fleet {
   readonly node: number | undefined;
   readonly paths: number;
@@ -79,7 +83,7 @@ interface Fleet {
 const nodeName = (node: number | undefined) => (node === undefined ? undefined : `n${node}`);
 const serverName = (server: number) => `s${server}`;
 
-/** The cells and the state of the oracle, with the ledger beside them. */
+/** The cells and the state of the oracle, and the ledger. */
 class World {
   now = 1_000_000;
   state: BlameState = NO_OUTAGES;
@@ -88,7 +92,7 @@ class World {
     Channel,
     Map<string, Cell>
   >;
-  /** Shared by the cells of a server, whose node may change. */
+  /** A server's node, which may change. All cells of the server share this object. */
   readonly servers = new Map<string, { node: string | undefined }>();
 
   setUse(fleet: readonly (Fleet | undefined)[]): void {
@@ -133,7 +137,7 @@ class World {
     this.ledger.servers.record(channel, server, last);
   }
 
-  /** Both decide, each from its own earlier decisions. */
+  /** Lets both decide, each on the basis of its own earlier decisions. */
   judge(): void {
     this.state = blame(this.cells, this.state, this.now);
     this.ledger.judge(this.now);
@@ -156,7 +160,7 @@ class World {
       case 'use':
         return this.setUse(step.servers);
       case 'check':
-        // A proof at the same instant comes before the check.
+        // A proof at the same time precedes the check.
         this.now += 1;
         this.state = withCheck(this.state, this.now);
         return this.#change('panel', (outage) => steps.withCheck(outage, this.now));
@@ -200,7 +204,7 @@ class World {
     }
   }
 
-  /** The servers that a storm meets. */
+  /** The servers of a `storm`. */
   stormed({ channel, node, most }: Extract<Step, { does: 'storm' }>): string[] {
     const isMeant = ({ asked }: Cell) => node === 'any' || asked.node === nodeName(node);
     return [...this.cells[channel]]
@@ -232,7 +236,7 @@ class World {
 
 const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 
-/** Those of large outages, more often than the others. */
+/** Causes of large outages, which are used more often than the others. */
 const USUAL: readonly CauseCode[] = [
   'node_connection',
   'node_unreachable',
@@ -304,7 +308,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Outages by subject; of failures at the same instant, any may be shown. */
+/**
+ * Outages by subject, without the details in which the two may differ. Of failures at the same
+ * time, each may show another one.
+ */
 function shown(outages: ReadonlyMap<Subject, Outage>) {
   const rows = [...outages].map(([subject, { problem, ...rest }]) => {
     const at = problem && /at (\d+)/.exec(problem.detail)?.[1];
@@ -313,7 +320,10 @@ function shown(outages: ReadonlyMap<Subject, Outage>) {
   return Object.fromEntries(rows.toSorted(([one], [other]) => one.localeCompare(other)));
 }
 
-/** An outage that began is to be tried, has a problem, and nothing that worked just now contradicts it. */
+/**
+ * Asserts that each new outage has a problem and a due trial, and that no recent success
+ * contradicts it.
+ */
 function expectSane(before: BlameState['outages'], { state, cells, now }: World): void {
   for (const [subject, { problem, blamedAt, trialAt, suspectedAt }] of state.outages) {
     if (before.has(subject)) continue;
@@ -332,7 +342,10 @@ function expectSane(before: BlameState['outages'], { state, cells, now }: World)
   }
 }
 
-/** Plays the steps; after each, the ledger has to name the same outages as the oracle. Returns what happened to them. */
+/**
+ * Plays the steps. After each step, the ledger and the oracle must have the same outages. Returns
+ * what happened to them.
+ */
 function play(first: readonly (Fleet | undefined)[], played: readonly Step[]): readonly string[] {
   const world = new World();
   const fates: string[] = [];

@@ -22,11 +22,11 @@ import { collectingLogger } from '../../support/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { target } from '../../support/targets.ts';
 
-/** Longer than the longest wait of a session: a slow retry after a pause of ten minutes. */
+/** Longer than a session's longest wait, which is a slow retry after a pause of ten minutes. */
 const PATIENCE_MS = 30 * 60_000;
 const FOREVER_MS = 1e9;
 
-/** How the panel responds from now on. */
+/** The panel's reaction to calls from now on. */
 interface Panel {
   readonly cause: CauseCode | null;
   readonly takesMs: number;
@@ -35,12 +35,12 @@ interface Panel {
   readonly hasData: boolean;
 }
 
-/** How the node treats sockets that are opened from now on. */
+/** The node's reaction to sockets that are opened from now on. */
 interface Node {
-  /** 101 if it accepts them, and 0 if their address can't be opened at all. */
+  /** 101 if the node accepts the socket, or 0 if its address can't be opened. */
   readonly status: number;
   readonly takesMs: number;
-  /** What it sends when it gets a token. */
+  /** The node's messages after a token. */
   readonly replies: readonly string[];
   readonly closeMs: number;
 }
@@ -55,9 +55,9 @@ type WorldEvent =
   | { readonly role: (typeof ROLES)[number] }
   | { readonly frame: string; readonly times: number }
   | { readonly close: number }
-  /** The session sees that something happened. */
+  /** Another event that the session notices. */
   | { readonly news: (typeof NEWS)[number] }
-  /** The sockets of its node are blamed, or no longer. */
+  /** The start or end of an outage of the node's sockets. */
   | { readonly sockets: 'fail' | 'work' };
 
 const SUCCESS = '{"event":"auth success"}';
@@ -70,7 +70,10 @@ const HEALTHY_PANEL: Panel = {
 };
 const HEALTHY_NODE: Node = { status: 101, takesMs: 20, replies: [SUCCESS], closeMs: 1_000 };
 
-/** A clock whose timers take whole milliseconds, at least one, as in Node.js. It stops busy loops. */
+/**
+ * A clock whose timers take at least one millisecond, and only whole ones, as in Node.js. It
+ * detects busy loops.
+ */
 class NodeLikeClock extends ManualClock {
   #since = 0;
   #timers = 0;
@@ -90,20 +93,23 @@ class World {
   readonly gateway = new FakeGateway();
   panel = HEALTHY_PANEL;
   node = HEALTHY_NODE;
-  /** Violations of the session's rules. Throwing them where they happen would look like a failure of the panel or node. */
+  /**
+   * Violations of the session's rules. Thrown as errors, they would look like failures of the panel
+   * or node.
+   */
   readonly violations: string[] = [];
-  /** Sockets that are not closed yet. */
+  /** Sockets that aren't closed yet. */
   readonly live = new Set<NodeSocket>();
   readonly session: Session;
   readonly #record = new ServerRecord(target({ node: 'n1' }), { socket: 60_000, poll: 75_000 });
   readonly #known: PanelSurroundings;
-  /** When calls for credentials ended, or started. */
+  /** Times at which calls for credentials ended or, until then, started. */
   readonly #calls: { at: number }[] = [];
   #role: (typeof ROLES)[number] = 'stopped';
   #cancelTrial: Cancel = () => undefined;
   #random: number;
 
-  /** All randomness is derived from the seed. */
+  /** Derives all random decisions from the seed. */
   constructor(seed: number) {
     const { clock, gateway } = this;
     this.#random = seed;
@@ -148,7 +154,7 @@ class World {
     else if ('panel' in event) {
       this.panel = event.panel;
       const { cause } = event.panel;
-      // A panel that refuses the key is blamed for that.
+      // A panel that rejects the key is blamed.
       this.gateway.problems.ofPanel =
         cause !== null && CAUSES[cause].scope === 'key' ? { cause, detail: 'why' } : undefined;
     } else if ('node' in event) this.node = event.node;
@@ -175,7 +181,7 @@ class World {
     return [...this.live].at(-1);
   }
 
-  /** Stops the session, and everything that would act on it. */
+  /** Stops the session and all later actions on it. */
   stop(): Promise<void> {
     this.#cancelTrial();
     this.assume('stopped');
@@ -210,7 +216,7 @@ class World {
     this.#see('sockets n1');
   }
 
-  /** While the node's sockets are blamed, the session tries them once a minute. */
+  /** Makes the session try the node once a minute while its sockets are blamed. */
   #tryLater(): void {
     this.#cancelTrial = this.clock.schedule(60_000, () => {
       this.gateway.trying.set(this.#record.target.id, { isFresh: false });
@@ -219,7 +225,7 @@ class World {
     });
   }
 
-  /** The panel lets as many calls start in a minute as the exporter's own rule. */
+  /** Delays the call until the rate limit allows it. The limit is the exporter's own rule. */
   async #credentials(signal: AbortSignal) {
     for (;;) {
       const waitMs = (this.#calls.at(-TOKEN_CALLS)?.at ?? 0) + 60_000 - this.clock.now();
@@ -237,7 +243,7 @@ class World {
     return { token: `token of ${call.at}`, socketUrl, lifetimeMs };
   }
 
-  /** Waits as long as the panel takes to respond, and rejects if the panel does. */
+  /** Waits for the panel's response time, and rejects if the panel does. */
   async #answer(signal: AbortSignal): Promise<void> {
     const { cause, takesMs } = this.panel;
     await sleep(this.clock, takesMs, signal);
@@ -253,19 +259,19 @@ class World {
 
 const ALL_CAUSES = Object.keys(CAUSES) as CauseCode[];
 
-/** Violations of what holds for every status. */
+/** Violations of the rules for every status. */
 function violationsIn({ condition, blocked, problem }: CollectionStatus): readonly string[] {
   const found: string[] = [];
   if ((condition === 'blocked') !== (blocked !== undefined)) found.push(`${condition} with ${blocked}`);
   if (condition === 'failing' && problem === undefined) found.push('failing without a problem');
   if (condition !== 'blocked') return found;
-  // Only lasting causes of the server or its node block a server.
+  // Only lasting causes of a server or its node block a server.
   const { scope, lasting } = CAUSES[problem?.cause ?? 'unexpected'];
   if (!lasting || (scope !== 'server' && scope !== 'node')) found.push(`blocked by ${problem?.cause}`);
   return found;
 }
 
-/** A socket to a node that treats it as it treated sockets when this one was opened. */
+/** A socket to a node. The node's reaction is the one at the time of the opening. */
 class NodeSocket {
   readonly #world: World;
   readonly #listener: SocketListener;
@@ -417,7 +423,7 @@ describeFuzz({
 
     const stopped = vi.fn<() => void>();
     void world.stop().then(stopped);
-    // A second for the response to the close frame, and the moment in which the node closes.
+    // A second for the response to the close frame, and a moment for the node to close.
     await world.clock.advance(1_001);
     const left = { sockets: world.live.size, timers: world.clock.pending };
     expect(world.violations).toEqual([]);

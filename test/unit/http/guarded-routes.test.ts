@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const USERS = new Map([['alice', `$2y$10$${'a'.repeat(53)}`]]);
 const OWN_POLICY = "default-src 'self'";
 
-/** Routes that note whom they served, behind these settings; the only right password is `right`. */
+/** Routes behind these settings, which record their users. The only correct password is `right`. */
 function stage(settings: Partial<WebSettings>, compare = async (password: string) => password === 'right') {
   const log = collectingLogger();
   const served: string[] = [];
@@ -93,7 +93,7 @@ describe('configured headers', () => {
     const response = await stage({ headers }).get();
     expect(response.headers.get('X-Site')).toBe('own');
     expect(response.headers.get('X-Frame-Options')).toBe('DENY');
-    // Browsers enforce both.
+    // Browsers apply both policies.
     expect(response.headers.get('Content-Security-Policy')).toBe(`${OWN_POLICY}, sandbox`);
   });
 

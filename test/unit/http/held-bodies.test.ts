@@ -32,7 +32,7 @@ test.each([
 
 describe('the rest of a body in flight when a scrape begins', () => {
   beforeEach(() => {
-    // The longest rest doesn't end.
+    // Fake timers, so that the longest rest doesn't end.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   });
 

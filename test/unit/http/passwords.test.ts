@@ -17,7 +17,7 @@ interface Asked {
   readonly fail: (error: Error) => void;
 }
 
-/** Passwords whose comparisons the test ends. */
+/** A password check with comparisons that the test completes. */
 function checked() {
   const asked: Asked[] = [];
   const clock = new ManualClock();
@@ -32,12 +32,12 @@ function checked() {
   /** By default, each check comes from another client. */
   const check = (username: string, password: string, client = `client ${(clients += 1)}`, users = USERS) =>
     passwords.check({ username, password }, users, client);
-  /** Waits for the comparison with this index, and ends it. */
+  /** Waits for the comparison with this index, and completes it. */
   const answer = async (index: number, same: boolean) => {
     await eventually(() => expect(asked.length).toBeGreaterThan(index));
     asked[index]?.answer(same);
   };
-  /** Checks a password that is wrong. */
+  /** Checks a wrong password. */
   const guess = async (client?: string, password = `guess ${asked.length}`) => {
     const known = asked.length;
     const verdict = check('alice', password, client);

@@ -22,7 +22,7 @@ describe('while a scrape is rendered', () => {
         await routes.request(path, {}, {});
         answered();
       });
-      // Timers fire in the order of their ends, and the longest rest ends later.
+      // Timers fire in the order of their due times, and the longest rest is due later.
       await passed(50);
       expect(answered).not.toHaveBeenCalled();
       text.resolve('# the scrape\n');

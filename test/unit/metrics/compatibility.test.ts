@@ -36,7 +36,7 @@ const LISTED = {
   ioWeight: 500,
 };
 
-/** The part of the exposition that the compatibility setting adds. */
+/** The series that the compatibility setting adds. */
 function added(fleet: FleetReading): string {
   const own = [...renderFleet(fleet, clock)].join('');
   const all = [...renderFleet(fleet, clock, PREFIX)].join('');

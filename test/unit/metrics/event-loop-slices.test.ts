@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isScraped, Slices, type Walk, type WalkKind } from '../../../src/metrics/event-loop-slices.ts';
 import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
 
-/** A walk of this many steps; `taken` counts those so far. */
+/** A walk with this many steps. `taken` is the number of completed steps. */
 class Steps {
   taken = 0;
   readonly #count: number;
@@ -16,7 +16,7 @@ class Steps {
   }
 }
 
-/** Each look at the clock takes a millisecond. */
+/** Slices with a clock that advances by a millisecond with each reading. */
 function slicesOfSteps(): Slices {
   let elapsedMs = 0;
   return new Slices(() => (elapsedMs += 1));
@@ -36,7 +36,7 @@ test.each<[WalkKind, number]>([
     };
     setImmediate(turn);
     const steps = new Steps(50);
-    // Each step takes a millisecond, and nothing else takes any.
+    // Each step takes a millisecond, and everything else takes no time.
     await walked(steps, kind, new Slices(() => steps.taken));
     isRunning = false;
     expect(turns).toBeGreaterThanOrEqual(40 / sliceMs);
@@ -134,7 +134,7 @@ test('views rest while a scrape is rendered, and go on then', async () => {
   const views = [new Steps(500), new Steps(500)];
   const ends = views.map((view) => walked(view, 'view', slices));
   await walked(scrape, 'scrape', slices);
-  // A busy machine may take so long for the scrape that they get a few slices.
+  // On a busy machine, the scrape may take so long that the views get a few slices.
   for (const { taken } of views) expect(taken).toBeLessThan(100);
   await Promise.all(ends);
   expect(views.map(({ taken }) => taken)).toEqual([500, 500]);
@@ -178,7 +178,7 @@ async function twoTurns(): Promise<void> {
   await nextTurn();
 }
 
-/** Resolves at the end of a walk of these steps. */
+/** Resolves when all steps of the walk are complete. */
 async function walked(steps: Steps, kind: WalkKind, slices: Slices): Promise<void> {
   const walk = slices.begin(kind);
   for await (const _ of encodeChunks(steps.blocks(), walk));

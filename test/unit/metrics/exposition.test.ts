@@ -130,7 +130,7 @@ const PANEL = panelReading({
   ],
 });
 
-/** The same series rendered by prom-client. */
+/** The same series, rendered by prom-client. */
 function byPromClient(servers: Parameters<typeof fleetReading>[0]): Promise<string> {
   const registry = new Registry();
   const add = <Subject>(
@@ -212,7 +212,7 @@ test('rendering 10,000 servers yields to the event loop repeatedly', async () =>
     if (!done) setImmediate(count);
   };
   setImmediate(count);
-  // A block of 16 servers takes 0.1 ms here, independent of the machine.
+  // On this clock, a block of 16 servers takes 0.1 ms on any machine.
   let elapsedMs = 0;
   const now = () => {
     elapsedMs += 0.1;
@@ -220,7 +220,8 @@ test('rendering 10,000 servers yields to the event loop repeatedly', async () =>
   };
   for await (const _ of encodeChunks(renderFleet(fleet, clock), new Slices(now).begin('scrape')));
   done = true;
-  // Each family needs one pass over the servers, and a pass over 10,000 servers yields more than twice.
+  // Each family needs a pass over the servers, and a pass over 10,000 servers yields more than
+  // twice.
   expect(turns).toBeGreaterThan(2 * SERVER_FAMILIES.length);
 });
 

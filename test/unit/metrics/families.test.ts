@@ -24,7 +24,10 @@ import { SELF_FAMILIES } from '../../support/self-families.ts';
 
 const clock = new ManualClock();
 
-/** The series of one server, as `name{own labels} value`, without the labels that all of them have. */
+/**
+ * The series of one server as `name{own labels} value`, without the labels that all of its series
+ * have.
+ */
 function seriesOf(server: ServerReading): string[] {
   const text = [...renderFleet(fleetReading([server], []), clock)].join('');
   return text
@@ -50,7 +53,7 @@ const stopped = (...counts: readonly number[]) =>
 
 const LIMITS = { memoryBytes: 8_589_934_592, diskBytes: 53_687_091_200, cpuCores: 4 };
 
-/** A record that was never sampled. */
+/** A record without any sample. */
 function unsampled(status?: CollectionStatus, target: Partial<ServerTarget> = {}): ServerReading {
   const record = new ServerRecord({ ...streamingReading().target, ...target }, { socket: 1, poll: 1 });
   if (status !== undefined) record.setCollection(status, 'none');
@@ -426,7 +429,7 @@ test('each metric has a row in one of the tables, with its own labels and its he
   expect(new Set(names(table))).toEqual(new Set(families.map((family) => family.name)));
 });
 
-/** One line per metric: name, type and labels. A line is only removed or changed in a major version. */
+/** A line per metric: name, type and labels. Only major versions may remove or change a line. */
 const PROMISED = 'test/fixtures/stable-metrics.txt';
 
 test('a metric keeps its name, type and labels', () => {

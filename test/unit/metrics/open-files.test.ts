@@ -13,7 +13,7 @@ test('are those of the process, as prom-client counts them where it does', async
   collectOpenFiles(registry);
   const ours = await openFiles(registry);
   expect(typeof ours).toBe(typeof theirs);
-  // Whatever else runs in this process may open or close some.
+  // Other parts of this process may open or close some files.
   expect(Math.abs((ours ?? 0) - (theirs ?? 0))).toBeLessThan(10);
 });
 

@@ -19,7 +19,7 @@ test('a chunk stays as it is while the next one is rendered, so that it can be c
   expect(gunzipSync(Buffer.concat(chunks)).toString()).toBe(blocks.join(''));
 });
 
-/** Copies each piece only when the next one has been rendered. */
+/** Copies each piece only after the next one has been rendered. */
 async function copiesOf(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
   const copies: Buffer[] = [];
   let last: Buffer | undefined;

@@ -6,7 +6,7 @@ type View = Parameters<(typeof SELF_GAUGES)[number]['read']>[0];
 
 const SECOND = 1_700_000_000;
 
-/** What a gauge of the exporter shows, without what has no value. */
+/** The values of a gauge of the exporter, without series that have no value. */
 function read(name: string, changes: Partial<View> = {}) {
   const view: View = {
     version: '1.2.3',

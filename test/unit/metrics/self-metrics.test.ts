@@ -62,7 +62,7 @@ test('delays of the event loop are 0 before the first, and don’t contain the t
   expect(first.size).toBe(8);
   expect(first.get('nodejs_eventloop_lag_min_seconds')).toBe(0);
   const seen = async () => (await delays()).get('nodejs_eventloop_lag_max_seconds');
-  // Two looks are needed for a delay.
+  // The delay needs two measurements.
   await expect.poll(seen, { interval: 600 }).toSatisfy((seconds: number) => seconds > 0 && seconds < 0.6);
 });
 

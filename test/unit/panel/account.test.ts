@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Account } from '../../../src/panel/account.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** An account of two panels, and the panels' names as they were told of a change, with its server. */
+/**
+ * An account with two panels, and the names of the panels that learned of a change, with the
+ * server.
+ */
 function shared() {
   const account = new Account(new ManualClock(), { pinnedPerMinute: 60 });
   const told: string[] = [];

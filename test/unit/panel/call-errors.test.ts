@@ -12,7 +12,7 @@ const KEY = 'ptlc_0123456789abcdef';
 const envelope = (detail: string, code = 'HttpException') =>
   JSON.stringify({ errors: [{ code, status: '4xx', detail }] });
 const message = (text: string) => JSON.stringify({ error: 'Trouble', message: text });
-/** As gateways and bot checks respond. */
+/** A response of a gateway or a bot check. */
 const bare = (text: string) => JSON.stringify({ message: text });
 const PAGE = '<!doctype html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
 

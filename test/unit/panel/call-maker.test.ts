@@ -10,7 +10,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 const REFUSED = { cause: 'not_found', detail: 'no such server' } as const;
 
-/** A maker of one call, which ends when the test says so. */
+/** A maker of a single call, whose end the test determines. */
 function making(path: Path = 'resources', tries?: 'panel') {
   const clock = new ManualClock();
   const response: Deferred<unknown> = deferred();

@@ -6,7 +6,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 const TARGET = { hostname: 'panel.example.com', protocol: 'https:', port: '443' };
 
-/** An attempt to connect that ends when the test lets it. */
+/** A connection attempt, whose end the test determines. */
 function attempt() {
   const clock = new ManualClock();
   const socket = new Socket();

@@ -21,12 +21,14 @@ interface Account {
   /** Calls per minute. */
   readonly own: number;
   readonly others: number;
-  /** The length of the panel's windows, and how long a call and its response take at most. */
+  /** The length of the panel's windows, and the maximum duration of a call and its response. */
   readonly windowMs: number;
   readonly latencyMs: number;
-  /** Own calls start together in groups of this size. */
+  /** The exporter's calls start together, in groups of this size. */
   readonly together?: number;
-  /** Of so many own calls, one is given up at once, and the panel counts it up to 9 s later. */
+  /**
+   * One of this many calls of the exporter is aborted at once. The panel counts it up to 9 s later.
+   */
   readonly lostOf?: number;
 }
 
@@ -34,7 +36,7 @@ type Report = readonly [at: number, perMinute: number | undefined];
 
 interface Event {
   readonly at: number;
-  /** The own call, or undefined for one of somebody else. */
+  /** The exporter's call; undefined for a call of another program. */
   readonly call?: number;
   readonly what: 'starts' | 'is counted' | 'ends';
 }
@@ -58,7 +60,9 @@ function eventsOf(account: Account, minutes: number, othersUntil: number): reado
   return events.sort((one, other) => one.at - other.at);
 }
 
-/** Plays an account for this many minutes; what is reported after each response to an own call. */
+/**
+ * Plays an account for this many minutes. Returns the report after each response to the exporter.
+ */
 function play(account: Account, minutes: number, othersUntil = minutes): readonly Report[] {
   const watch = new ForeignCalls();
   const reports: Report[] = [];
@@ -90,7 +94,7 @@ const shown = (reports: readonly Report[]) => reports.filter(([, perMinute]) => 
 
 const left = (used: number) => ({ limitPerMinute: LIMIT, remaining: LIMIT - used });
 
-/** Makes one call after another, and has the panel report so many used calls at each. */
+/** Makes a call. In its response, the panel reports this number of used calls. */
 function sequence(watch: ForeignCalls, now: number, used: number): boolean {
   const call = watch.started(now);
   watch.ended(true, now);
@@ -122,7 +126,7 @@ describe('somebody else', () => {
       latencyMs: fc.integer({ min: 0, max: 9 * SECOND }),
       together: fc.integer({ min: 1, max: 20 }),
     });
-    // What one response reveals was made over minutes.
+    // A single response reveals calls that were made over minutes.
     const few = { own: 4, others: 7, windowMs: 285_001, latencyMs: 0, together: 19 };
     fc.assert(
       fc.property(accounts, (account) => {

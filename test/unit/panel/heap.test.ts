@@ -7,7 +7,10 @@ interface Item extends HeapItem {
   lot: number;
 }
 
-/** An item, and its new rank and lot; undefined takes it out. Infinite ranks are usual: what depends on no instant. */
+/**
+ * An item and its new rank and lot. Undefined removes the item. Infinite ranks are common, for
+ * items that don't depend on a time.
+ */
 const anyRank = fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
 const anySteps = fc.array(fc.tuple(fc.nat(20), fc.option(fc.tuple(anyRank, fc.nat(3)), { nil: undefined })), {
   maxLength: 80,
@@ -26,7 +29,7 @@ describe('a heap', () => {
           if (to === undefined) {
             expect(heap.delete(item)).toBe(ranks.delete(item));
           } else {
-            // Each item's own number is added, so that none are equal.
+            // The lot contains the item's number, so that no two are equal.
             item.lot = to[1] + id / 100;
             heap.put(item, to[0]);
             ranks.set(item, to[0]);

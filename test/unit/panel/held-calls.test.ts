@@ -10,7 +10,7 @@ const throttled = (limitPerMinute?: number) =>
   new PanelError({ cause: 'rate_limited', detail: 'too many calls' }, { status: 429, limitPerMinute });
 const notFound = () => new PanelError({ cause: 'not_found', detail: 'nothing here' }, { status: 404 });
 
-/** Calls that end with these errors, one each, and with `a value` after them. */
+/** Calls that fail with these errors, one each. Later calls return `a value`. */
 function setUp(errors: readonly Error[], isKnown = true) {
   const left = [...errors];
   const made: Call[] = [];

@@ -6,15 +6,15 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 interface Panel {
-  /** Own calls per minute, one after another. */
+  /** The exporter's calls per minute, one after another. */
   readonly own: number;
-  /** The minutes of its windows, by the minute of the test. */
+  /** The length of the panel's windows in minutes, by the minute of the test. */
   readonly minutesAt: (minute: number) => number;
-  /** Calls of others per minute. */
+  /** Calls of other programs per minute. */
   readonly others?: number;
 }
 
-/** What is known after each own call. */
+/** The known period after each call of the exporter. */
 function play(
   { own, minutesAt, others = 0 }: Panel,
   minutes: number,

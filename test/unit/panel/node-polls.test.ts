@@ -15,14 +15,17 @@ const server = (id: string, nodeId: string | undefined = NODE): ServerAddress =>
 
 let clock: ManualClock;
 let polls: NodePolls;
-/** The requests so far: a server alone, or the list for which it asked. */
+/**
+ * The requests so far: the name of a single server, or of the server for which a list was
+ * requested.
+ */
 let requests: string[];
 let used: string[];
-/** When the list that was used last was requested, and when it arrived. */
+/** When the last used list was requested, and when it arrived. */
 let times: unknown;
-/** The servers that a list has; undefined if it fails. */
+/** The servers in a list; undefined if the list fails. */
 let listed: readonly string[] | undefined;
-/** Ends a request for a list, once set. */
+/** Once set, a request for a list ends when this settles. */
 let gate: Promise<void> | undefined;
 
 beforeEach(() => {
@@ -60,7 +63,7 @@ function poll(
   });
 }
 
-/** Polls three servers, after which the node's servers are many. */
+/** Polls three servers, so that lists of the node are used from then on. */
 async function pollThree(): Promise<void> {
   for (const id of ['a', 'b', 'c']) await poll(server(id));
   requests = [];
@@ -202,7 +205,10 @@ describe('a list that fails', () => {
 describe('a list that hangs', () => {
   const TIMEOUT_MS = 25_000;
 
-  /** Polls a server whose list hangs until its time-out; the result is when its resources came. */
+  /**
+   * Polls a server whose list hangs until its timeout. Returns the time at which its resources
+   * arrived.
+   */
   const polled = async (one: ServerAddress): Promise<number> => {
     const startedAt = clock.now();
     await poll(one);

@@ -10,7 +10,7 @@ const HANGING: Problem = { cause: 'timeout', detail: 'no response within 20 s' }
 const REFUSED: Problem = { cause: 'key_refused', detail: 'Unauthenticated.' };
 const BACKUPS = 'path backups';
 
-/** A log that follows problems which a test begins and ends. */
+/** A log of problems that the test starts and ends. */
 function world() {
   const clock = new ManualClock();
   const logger = collectingLogger();
@@ -21,7 +21,7 @@ function world() {
     log: logger,
   });
   const problems = new Map<Subject, Problem>();
-  /** Sets the problem, or ends it; returns the new lines. */
+  /** Sets or ends the problem of a subject. Returns the new lines. */
   const change = (subject: Subject, problem?: Problem) => {
     if (problem === undefined) problems.delete(subject);
     else problems.set(subject, problem);

@@ -17,7 +17,7 @@ interface Setup {
 
 const NOW = 100_000;
 
-/** The problem of a blamed subject, whose detail says which one. */
+/** A problem whose detail is the blamed subject. */
 const problem = (subject: Subject): Problem => ({ cause: 'connection', detail: subject });
 const reading = (subject: Subject): ProblemReading => ({ ...problem(subject), since: 7 });
 

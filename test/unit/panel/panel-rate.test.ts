@@ -22,7 +22,7 @@ function world() {
   const sharingChanged = vi.fn<() => void>();
   const rate = new PanelRate({ clock, account, log, limitChanged, pathChanged, sharingChanged });
   const { signal } = new AbortController();
-  /** A call that ends so; returns its value, or its error's message. */
+  /** Ends a call in this way. Returns its value or its error's message. */
   const end = (asked: Promise<RateFacts>) =>
     rate.learnFrom(CALL, asked, signal).catch((error: Error) => error.message);
   const fail = () => end(Promise.reject(throttled()));

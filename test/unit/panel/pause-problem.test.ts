@@ -4,7 +4,7 @@ import { RateLimit } from '../../../src/panel/scheduler/rate-limit.ts';
 import type { Path } from '../../../src/panel/subjects.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-/** A 429 for each of these paths, with the limit of the account or without. */
+/** A limit after a 429 on each of these paths, with or without the account's limit. */
 function throttled(...paths: readonly (readonly [path: Path, limit?: number])[]) {
   const clock = new ManualClock(0);
   clock.unixOffsetMs = Date.UTC(2026, 10, 5, 12, 0, 0);

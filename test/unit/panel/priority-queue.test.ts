@@ -2,14 +2,17 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PriorityQueue, type Rank } from '../../../src/panel/priority-queue.ts';
 
-/** An item, and its new rank; undefined takes it out. Infinite ranks are usual: what depends on no instant. */
+/**
+ * An item and its new rank. Undefined removes the item. Infinite ranks are common, for items that
+ * don't depend on a time.
+ */
 const anyRank = fc.array(fc.constantFrom(0, 1, 2, 3, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY), {
   minLength: 2,
   maxLength: 2,
 });
 const anySteps = fc.array(fc.tuple(fc.nat(20), fc.option(anyRank, { nil: undefined })), { maxLength: 80 });
 
-/** Ranks of items, to which each item's own number is added, so that none are equal. */
+/** The items by rank. Each rank contains the item's number, so that no two are equal. */
 function sorted(model: ReadonlyMap<number, Rank>): readonly number[] {
   const byRank = ([, one]: [number, Rank], [, other]: [number, Rank]) => {
     const at = one.findIndex((value, index) => value !== other[index]);

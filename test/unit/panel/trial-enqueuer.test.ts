@@ -5,7 +5,7 @@ import type { Call } from '../../../src/panel/scheduler/call.ts';
 import { type Path, pathSubject } from '../../../src/panel/subjects.ts';
 import { trialEnqueuer } from '../../../src/panel/trial-enqueuer.ts';
 
-/** Trials of servers of which these have no room for another call for a token. */
+/** Trials of servers. For these servers, no further token may be requested. */
 function callsWithout(...full: readonly string[]) {
   const made: (readonly [Path, RequestArguments, Pick<Call, 'deadline' | 'tries' | 'isRetry'>])[] = [];
   let last: Outcome | undefined;

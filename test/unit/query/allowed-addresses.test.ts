@@ -77,7 +77,7 @@ describe('an address that must not be queried', () => {
   ])('%s (%j)', async (address, policy, words) => {
     const problem = { cause: 'query_address_not_allowed', detail: expect.stringMatching(words) as string };
     expect(await allowedAddresses(address, policy, unused)).toEqual(problem);
-    // The same applies to a name that resolves to it, even among other addresses.
+    // The same is true for a name that resolves to this address, even among others.
     const resolve = names({ 'play.example.com': ['203.0.113.7', address] });
     expect(await allowedAddresses('play.example.com', policy, resolve)).toEqual(problem);
   });
@@ -126,7 +126,7 @@ describe('a name that does not resolve', () => {
 });
 
 it('a name is resolved once, and the result is one of the checked addresses', async () => {
-  // A hostile DNS server can respond to a second query differently.
+  // A hostile name server can send another response to a second request.
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.oneof(fc.ipV4(), fc.ipV6()), { minLength: 1, maxLength: 4 }),

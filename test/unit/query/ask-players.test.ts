@@ -14,12 +14,12 @@ const TWELVE: Answer = { players: 12 };
 interface Setup {
   readonly server?: Partial<ServerTarget>;
   readonly options?: Partial<AskOptions>;
-  /** The addresses of these names; all others are unknown. */
+  /** The addresses of these names. All other names are unknown. */
   readonly names?: Readonly<Record<string, readonly string[]>>;
   readonly answer?: (question: Question, signal: AbortSignal) => Promise<Answer>;
 }
 
-/** A query of a Minecraft server, what it asked, and which names it looked up. */
+/** A query of a Minecraft server, the question that it asked, and the names that it looked up. */
 function asking({ server, options, names = {}, answer = () => Promise.resolve(TWELVE) }: Setup = {}) {
   const clock = new ManualClock();
   const questions: Question[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { isProxy, TYPE_BY_NAME, typeOfEgg } from '../../../src/query/eggs.ts';
 import { QUERY_TYPES } from '../../../src/query/query-types.ts';
 
-/** Names of public eggs, with their types and whether they have a variable for a query port. */
+/** The names of public eggs, their types, and whether they have a variable for a query port. */
 const PUBLIC = readFileSync(new URL('../../fixtures/eggs.tsv', import.meta.url), 'utf8')
   .trim()
   .split('\n')

@@ -14,7 +14,7 @@ const WAY: Way = {
   queryPort: 19_132,
 };
 
-/** What is read from a status with this name and these players, or from its first part. */
+/** The counts in a status with this name and these players, or in its first part. */
 function countsOf(name: string, players: number | string = 3, length?: number) {
   const udpSend = (ping: Buffer, onDatagram: (datagram: Buffer) => unknown) =>
     Promise.resolve(onDatagram(bedrockPong(ping, players, 20, name).subarray(0, length)));

@@ -6,7 +6,7 @@ import { scriptedNetwork } from '../../support/scripted-network.ts';
 
 const WAY: Way = { protocol: 'quake3', ip: '192.0.2.1', hostname: '192.0.2.1', port: 1, queryPort: 1 };
 
-/** The counts of a game that responds to its two requests with these texts, and what was asked. */
+/** The counts of a game that responds to its two requests with these texts, and the requests. */
 async function query(responses: Readonly<Record<string, string | undefined>>) {
   const asked: string[] = [];
   const network = scriptedNetwork(({ datagram, reply }) => {

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { queryAddress } from '../../../src/query/query-address.ts';
 
 describe('the address to query', () => {
-  /** The target of a server with this configured address, listed address and default allocation. */
+  /**
+   * The target of a server with this configured address, address in the list, and default
+   * allocation.
+   */
   const target = ([configured, address, allocation]: readonly (string | undefined)[]) => ({
     query: {
       type: 'minecraft',

@@ -17,7 +17,10 @@ const PACKAGE = new URL('../../../node_modules/gamedig/', import.meta.url);
 
 const sourceOf = (file: string) => readFileSync(new URL(file, PACKAGE), 'utf8');
 
-/** The source of a protocol and of those it extends, except the base class, whose network access is replaced. */
+/**
+ * The source code of a protocol and of those that it extends, without the base class, whose network
+ * access is replaced.
+ */
 function sourcesOf(protocol: string): readonly string[] {
   const source = sourceOf(`protocols/${protocol}.js`);
   const [, parent] = /^import (?:\w+) from '\.\/(\w+)\.js'/m.exec(source) ?? [];

@@ -13,10 +13,13 @@ const wayAt = (port: number): Way => ({
   queryPort: port,
 });
 
-/** How each way ends: after so long with this number of players, with an error, or never. */
+/**
+ * The end of a query over one transport: after this time, with this number of players or this
+ * error, or never.
+ */
 type End = readonly [afterMs: number, result: number | QueryError] | 'never';
 
-/** Queries a server whose ways end like this; the ports are 0, 1, … in the order of the ways. */
+/** Queries a server over transports with these ends. Their ports are 0, 1, … in this order. */
 function race(ends: readonly End[]) {
   const clock = new ManualClock();
   const startedAt = clock.now();

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const SILENCE_MS = 800;
 const KIB = 1_024;
 
-/** What is received in one query, from a socket and a connection that a test controls. */
+/** The received data of one query, with a socket and a connection that the test controls. */
 function receive() {
   const clock = new ManualClock();
   const scope = new AbortController();
@@ -28,7 +28,7 @@ function receive() {
       reader.readDatagrams(udp as UdpSocket);
       return udp;
     },
-    /** Opens a connection, whose data is decoded. */
+    /** Opens a connection and decodes its data. */
     openTcp: () => {
       reader.followConnection(tcp as Socket);
       tcp.on('data', (bytes: Buffer) => reader.decode(bytes));

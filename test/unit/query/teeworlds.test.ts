@@ -68,7 +68,7 @@ describe('version 0.7', () => {
         );
     };
 
-  /** A number of up to 31 bits in the protocol's form. */
+  /** A number of up to 31 bits in the protocol's encoding. */
   function number(value: number): Buffer {
     const bytes: number[] = [];
     let rest = value < 0 ? -value - 1 : value;

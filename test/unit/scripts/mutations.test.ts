@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-/** A rule of `scripts/mutations.mjs`: its file with the tests that hold it, the code that is replaced, and what replaces it. */
+/**
+ * An entry of `scripts/mutations.mjs`: the rule, its file, the tests that protect it, the original
+ * code, and the code that replaces it.
+ */
 type Mutation = readonly [
   rule: string,
   file: readonly [path: string, tests: string],

@@ -39,7 +39,7 @@ const PANEL: Problem = { cause: 'connection', detail: 'no connection to the pane
 const POLLED = { polling: true, poll: ANSWERED } as const;
 const IN_MODE_POLL = { polling: true, mode: 'poll' } as const;
 
-/** What a condition depends on. */
+/** The data from which a condition follows. */
 interface Changes {
   readonly isRunning?: boolean;
   readonly mode?: CollectionMode;
@@ -62,7 +62,10 @@ const blocked = (reason: BlockedReason, problem: Problem): CollectionStatus => (
   problem,
 });
 
-/** What each row shows, in the order of the rows: before the first example of a row, no row above it applies. */
+/**
+ * Examples for each row, in the order of the rows. Before a row's first example, no row above it
+ * applies.
+ */
 const EXAMPLES: Readonly<Record<RowName, readonly Example[]>> = {
   stopped: [['whatever else is known', { isRunning: false, machine: STREAMING }, { condition: 'stopped' }]],
   'blocked in the list, but its socket streams': [
@@ -229,7 +232,7 @@ it.each([
   expect(socketState(machine)).toBe(state);
 });
 
-/** Unless changed, an idle session in mode auto that nothing holds. */
+/** By default, an idle session in mode auto that nothing holds. */
 function evidence(changes: Changes) {
   const { machine = IDLE, poll: result = NEVER_POLLED.result, before: status = WAITING } = changes;
   const { isRunning = true, polling = false, mode, blocked: reason, socketHold, pollHold } = changes;

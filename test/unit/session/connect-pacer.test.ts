@@ -8,7 +8,7 @@ import {
   TURN_MS,
 } from '../../../src/session/connect-pacer.ts';
 
-/** An event loop in which time passes only by work, all of it in reactions of promises. */
+/** An event loop in which time advances only through work, all of it in reactions of promises. */
 class FakeLoop {
   now = 0;
   isScraped = false;
@@ -25,21 +25,21 @@ class FakeLoop {
     return this.#next.length === 0;
   }
 
-  /** Adds work that the reactions of promises do after the present function. */
+  /** Adds work that reactions of promises do after the current function. */
   work(tookMs: number): void {
     this.#reactions.push(() => {
       this.now += tookMs;
     });
   }
 
-  /** One turn; what is asked for in it runs in the next one. */
+  /** Runs one turn. Work that is added during it runs in the next turn. */
   turn(): void {
     for (const run of this.#next.splice(0)) run();
     for (let run = this.#reactions.shift(); run !== undefined; run = this.#reactions.shift()) run();
   }
 }
 
-/** Connects that note their names when they begin, and take that long. */
+/** Connection attempts that record their names when they start, and take this long. */
 function storm(loop: FakeLoop, inTurn: InTurn, names: readonly string[], begun: string[], tookMs = 1) {
   return names.map((name) =>
     inTurn(() => {
@@ -158,7 +158,7 @@ it('whatever happens: each connect that is not canceled begins once, in the orde
           cancels.delete(name);
         }
         const counts = waited.map((count, panel) => count - (waiting[panel]?.length ?? 0));
-        // Whoever still waits has begun as often as any other, but for one.
+        // Among panels that still wait, the numbers of started attempts differ by at most one.
         for (const [panel, line] of waiting.entries())
           if (line.length > 0) expect(Math.max(...counts) - (counts[panel] ?? 0)).toBeLessThanOrEqual(1);
       };
@@ -201,7 +201,7 @@ it('ten thousand connects that leave and enter again take as long as others', ()
 
 it('in Node, the work of a connect that follows promises is done before the next one begins, in the same turn', async () => {
   const seen: string[] = [];
-  // The clock stands still, so that both begin in one turn.
+  // The clock stands still, so that both start in one turn.
   const inTurn = new ConnectPacer({ ...NODE_LOOP, now: () => 0, isRendering: () => false }).line();
   const connect = async (name: string) => {
     for (let step = 0; step < 10; step += 1) await Promise.resolve();

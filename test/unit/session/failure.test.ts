@@ -86,7 +86,8 @@ describe('upgradeFailure', () => {
     });
   });
 
-  // For a name with several addresses, Node.js combines their errors into one with a code but no message.
+  // If a name has several addresses, Node.js combines their errors into one with a code but no
+  // message.
   it.each([
     ['ECONNREFUSED', 'connection to 203.0.113.7:8080 refused (ECONNREFUSED)'],
     ['EPROTO', 'connecting to the node failed: connect EPROTO 203.0.113.7:8080'],

@@ -73,7 +73,7 @@ it("waits for the panel's turn as well, and isn't opened in it when it isn't nee
   expect(begun).toBe(1);
 });
 
-/** The panel's line, as its pacer keeps it: turns that run one by one, and can be left. */
+/** The panel's line in its pacer: turns that run one by one, and that can be canceled. */
 class Turns {
   readonly #waiting = new Set<() => void>();
   readonly inTurn: InTurn = (begin) => {
@@ -82,7 +82,7 @@ class Turns {
     return () => void this.#waiting.delete(turn);
   };
 
-  /** Runs the next one; returns false if there is none. */
+  /** Runs the next turn. Returns false if there is none. */
   run(): boolean {
     for (const turn of this.#waiting) {
       this.#waiting.delete(turn);

@@ -13,7 +13,7 @@ describe('a lasting refusal', () => {
     ['not_found', { reason: 'not_found', pollable: true }],
     ['suspended', { reason: 'suspended', pollable: false }],
     ['maintenance', { reason: 'maintenance', pollable: false }],
-    // A problem of the key blocks no server.
+    // A problem of the key doesn't block a server.
     ['key_refused', { reason: undefined, pollable: true }],
     ['socket_address_insecure', { reason: undefined, pollable: true }],
   ])('is recognized: %s', (cause, refusal) => {

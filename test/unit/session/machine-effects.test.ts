@@ -13,7 +13,7 @@ const token = (value: string): Token => ({
 const [ONE, TWO] = [token('one'), token('two')];
 const at = (epoch: number, of = ONE) => ({ epoch, token: of });
 
-/** The effects in short form. */
+/** The effects in a short form. */
 function effects(before: MachineState, after: MachineState): readonly string[] {
   return listEffects(before, after).map((effect) => {
     switch (effect.type) {

@@ -122,8 +122,8 @@ const EVENTS = {
 type StateKey = keyof typeof STATES;
 type EventKey = keyof typeof EVENTS;
 
-// Every pair that is not listed must change nothing. What follows from the state's name alone, such as an end of the socket, is
-// checked by fuzzed sessions.
+// All other pairs must change nothing. Fuzzed sessions test consequences of the state's name alone,
+// such as the end of a socket.
 const AGAIN = 'fetchingToken: ';
 const CONNECT = 'connecting: openSocket 8';
 const BACK_OFF = 'backingOff: ';
@@ -197,7 +197,8 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   'authenticating, old token': {
     ...AUTHENTICATING,
     'jwtError fixable': 'fetchingToken: count auth_refused, report living',
-    // The node may have got a different token since, so only a new token is conclusive.
+    // The node may have got another token in the meantime, so only a rejection of a new token is
+    // conclusive.
     daemonError: 'fetchingToken: count auth_refused, report living',
   },
   opening: { ...OPENING, silence: NUDGE('opening') },
@@ -241,7 +242,7 @@ const TABLE: Record<StateKey, Partial<Record<EventKey, string>>> = {
   blocked: { stop: STOP, wake: AGAIN, try: AGAIN, 'try with a new token': AGAIN },
 };
 
-/** What an effect adds to the state's name. */
+/** The effect's text after the name of the state. */
 function describeEffect(effect: MachineEffect): string | undefined {
   switch (effect.type) {
     case 'openSocket':
@@ -259,7 +260,7 @@ function describeEffect(effect: MachineEffect): string | undefined {
 
 const keys = <K extends string>(record: Record<K, unknown>) => Object.keys(record) as K[];
 const TIMERS: ReadonlySet<string> = new Set(['due', 'silence']);
-/** A timer that the state doesn't have can't fire in it. */
+/** Whether the event is possible in the state. A timer can only fire in a state that has it. */
 const canHappen = (state: StateKey, event: MachineEvent) =>
   !TIMERS.has(event.type) || listTimers(STATES[state], 0).some(({ type }) => type === event.type);
 const PAIRS = keys(STATES).flatMap((state) =>
@@ -277,7 +278,7 @@ describe('each state with each event', () => {
     } else {
       expect(`${state.name}: ${said.join(', ')}`).toBe(expected);
     }
-    // What is left of an older socket.
+    // Events of an older socket.
     if ('epoch' in event) expect(step(before, { ...event, epoch: 6 }, CONTEXT).state).toBe(before);
   });
 });
@@ -286,7 +287,7 @@ function after(state: MachineState, event: MachineEvent, context: Partial<Machin
   return { state: step(state, event, { ...CONTEXT, ...context }).state };
 }
 
-/** Milliseconds until the state ends by itself. */
+/** Milliseconds until the state ends by its timer. */
 function delayOf(state: MachineState): number {
   return 'dueAt' in state ? state.dueAt - NOW : Number.NaN;
 }
@@ -423,7 +424,7 @@ describe('a token', () => {
     const waits = { ...STATES.connecting, reused: true };
     const { state, effects } = step(waits, EVENTS.begins, { ...CONTEXT, isCurrent });
     expect(state).toMatchObject({ name: 'fetchingToken', wokenAt: NOW });
-    // Nothing was opened, and nothing failed.
+    // Without an opened socket, and without a failure.
     expect(effects.map(({ type }) => type)).toEqual(['closeSocket', 'fetchToken']);
     expect(after(STATES.connecting, EVENTS.begins, { isCurrent }).state.name).toBe('connecting');
   });

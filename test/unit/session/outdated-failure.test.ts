@@ -5,11 +5,11 @@ import { outdatedAt } from '../../../src/session/outdated-failure.ts';
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/session/surroundings.ts';
 import { target } from '../../support/targets.ts';
 
-/** Everything that may end a failure has happened, each at an instant of its own. */
+/** All events that may end a failure, each at another time. */
 const ENDS = { panel: 1, node: 2, listed: 3, recovered: 4, recoveredOnNode: 5, access: 6 } as const;
 type End = keyof typeof ENDS;
 
-/** What the server list says of the server. */
+/** The server's node in the server list, and when the list was read. */
 interface List {
   readonly node: string | undefined;
   readonly listedAt?: number;
@@ -17,7 +17,7 @@ interface List {
 
 const LISTED: List = { node: 'node-1' };
 
-/** When a failure with this cause ended, if only this has happened. */
+/** When a failure with this cause ended, if this was the only event. */
 function outdatedBy(cause: CauseCode | undefined, end: End, { node, listedAt }: List = LISTED): number {
   const at = (one: End) => (one === end ? ENDS[end] : NEVER);
   const problem: Problem | undefined = cause && { cause, detail: 'why' };

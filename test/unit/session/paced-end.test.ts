@@ -4,11 +4,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { endInTurn } from '../../../src/session/paced-end.ts';
 import { eventually } from '../../support/eventually.ts';
 
-/** Connections that close in turns, and what was closed. */
+/** Connections that close in turns, and the closed ones. */
 class World {
   readonly waiting: (() => void)[] = [];
   readonly closed: (Error | null)[] = [];
-  /** Ends that another listener saw. */
+  /** The number of ends that another listener saw. */
   ends = 0;
 
   open(): Duplex {

@@ -15,7 +15,7 @@ import { target } from '../../support/targets.ts';
 const SAMPLED_AT = 500_000;
 const WAITING_SINCE = 100_000;
 const NOW = 510_000;
-/** When the machine and the polls last failed. */
+/** The last failure of both the machine and the polls. */
 const FAILED_AT = 505_000;
 
 const HELD: Problem = { cause: 'node_connection', detail: 'no connection' };
@@ -44,13 +44,13 @@ const STATES = {
   'refused its console': refused('no_console_permission'),
 };
 
-/** What happens to a machine that should have a socket: only an idle one has to begin. */
+/** The event for a machine that should have a socket. Only an idle one needs one. */
 const begun = ({ name }: MachineState) => (name === 'idle' ? { type: 'try', isFresh: false } : undefined);
 
 type State = keyof typeof STATES;
 
 const OFF = undefined;
-/** As soon as the panel can't respond with something older than the sample. */
+/** Polls as soon as the panel's response can't be older than the sample. */
 const AT_ONCE = {
   at: SAMPLED_AT + POLL_CACHE_MS,
   isOutdated: false,
@@ -80,7 +80,7 @@ const next = (machine: MachineState, seen: Partial<Surroundings> = {}) => plan({
 
 describe('a server in mode auto', () => {
   it.each<[State, object | undefined, object | undefined]>([
-    // The state, its polls, and its polls while no socket of its node can be opened.
+    // The state, its polls, and its polls while the node's sockets are held.
     ['idle', OFF, OFF],
     ['waiting for its first token', { ...AT_ONCE, at: FAILED_AT + FALLBACK_AFTER_MS }, AT_ONCE],
     ['connecting', AFTER_30_S, AT_ONCE],
@@ -189,10 +189,10 @@ const since = (changes: Partial<Surroundings['sockets']>) => ({
   sockets: { ...NOTHING_KNOWN.sockets, ...changes },
 });
 
-/** Each cause, of which another server recovered at an instant. */
+/** Each cause, with the time at which another server recovered from it. */
 const recoveries = (at: number) => new Map(Object.values(CAUSES).map(({ code }) => [code, at]));
 
-/** What can be seen to have happened at an instant. */
+/** Events that happened at this time. */
 const NEWS = {
   'the panel was cleared': (at: number) => since({ panelJudgedAt: at }),
   'its node was cleared': (at: number) => since({ nodeJudgedAt: at }),
@@ -241,7 +241,7 @@ describe('a server that rests tries at once', () => {
     const retry = { type: 'try', isFresh: false };
     expect(next(STATES['backing off'], { now: rest.dueAt })).toEqual(retry);
     expect(next(STATES['backing off'], { now: rest.dueAt, mayConnect: false })).toBeUndefined();
-    // Its token may still be good for the node.
+    // The node may still accept the token.
     const held = { now: rest.dueAt, sockets: heldSockets };
     expect(next(STATES['backing off'], held)).toEqual(retry);
   });

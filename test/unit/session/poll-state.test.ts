@@ -17,7 +17,7 @@ const ANSWERED: EndedPoll = { type: 'answered' };
 const FAILED = pollResult({ cause: 'node_error', detail: '500' });
 const REFUSED = pollResult({ cause: 'forbidden', detail: '403' });
 
-/** When polls start that each take some time and have these results. */
+/** The start times of polls with this duration and these results. */
 function starts(
   results: readonly EndedPoll[],
   { takesMs = 0, random = 0, intervalMs = INTERVAL } = {},

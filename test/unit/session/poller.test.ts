@@ -24,7 +24,7 @@ describe('a poller', () => {
 
   let clock: ManualClock;
   let panel: FakeGateway;
-  /** Polls that are due begin at once, unless a test lets them wait for their turn. */
+  /** Due polls start at once, unless a test makes them wait for their turn. */
   let inTurn: InTurn;
   let changes: number;
   let signals: AbortSignal[];
@@ -90,7 +90,7 @@ describe('a poller', () => {
     await clock.advance(5_000);
     await answerAfter(0);
     const [, second = 0, third] = panel.asks.map(({ deadline }) => deadline);
-    // Asked 30 s later, but the last one ended only 5 s before.
+    // It starts 25 s after its due time, only 5 s before the next one would be due.
     expect(third).toBe(second + 25_000 + INTERVAL);
   });
 
@@ -133,7 +133,7 @@ describe('a poller', () => {
     answers[0]?.(RESOURCES);
     await clock.advance(600_000);
     expect([changes, clock.pending, poller.state]).toEqual([0, 0, state]);
-    // The next one isn't earlier because of that.
+    // The next poll isn't earlier for this reason.
     expect(nextPollAt(state, 0, INTERVAL)).toBe(state.startedAt + INTERVAL);
   });
 

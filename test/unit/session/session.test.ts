@@ -22,14 +22,14 @@ let clock: ManualClock;
 let panel: FakeGateway;
 let log: ReturnType<typeof collectingLogger>;
 let sockets: FakeSocket[];
-/** The status with which the node refuses sockets now. */
+/** The status with which the node rejects sockets. */
 let refusal: number | undefined;
-/** Why no socket may be opened at any address now. */
+/** The problem because of which no socket may be opened. */
 let addressProblem: Problem | undefined;
 let hasRoom: boolean;
 let inTurn: InTurn;
 let handshakes: HandshakeRoom;
-/** What the fleet has seen of the node and the panel. */
+/** The fleet's knowledge of the node and the panel. */
 let known: PanelSurroundings;
 let record: ServerRecord;
 let session: Session;
@@ -88,7 +88,7 @@ async function start(
   await clock.advance(10);
 }
 
-/** The session sees what is now. */
+/** Gives the session the current facts. */
 function look(isRunning = true): void {
   session.sees(known.of(record, { isRunning, hasRoom, ...SETTINGS }));
 }
@@ -96,13 +96,13 @@ function look(isRunning = true): void {
 const condition = () => record.status.condition;
 const tokens = () => panel.asked('credentials').length;
 
-/** The node's sockets are blamed. */
+/** Blames the node's sockets. */
 function nodeFails(): void {
   panel.socketsFail('n1', DOWN);
   look();
 }
 
-/** Lets the session be the trial of its node. */
+/** Chooses the session for the trial of its node. */
 async function tryNode(isFresh = false): Promise<void> {
   panel.trying.set('s', { isFresh });
   look();
@@ -150,7 +150,7 @@ describe('a connect that waits for room at its daemon', () => {
     expect([sockets.length, session.machine.name]).toEqual([0, 'connecting']);
   });
 
-  /** Whether another socket may begin at once. */
+  /** Whether another socket may start at once. */
   function hasPlace(): boolean {
     let isBegun = false;
     handshakes.enter('wss://node/other', () => (isBegun = true))();
@@ -192,7 +192,7 @@ describe('a connect that waits for its turn', () => {
     };
   });
 
-  /** The turns of everything that waits for one. */
+  /** Runs the turns of everything that waits for one. */
   const takeTurns = () => {
     for (const begin of begins.splice(0)) begin();
   };
@@ -211,7 +211,7 @@ describe('a connect that waits for its turn', () => {
   it('fails as late after its beginning as if it had not waited', async () => {
     await start();
     await clock.advance(MINUTE / 2);
-    // Its node doesn't respond.
+    // The server's node doesn't respond.
     refusal = 0;
     takeTurns();
     void sockets[0]?.close();
@@ -383,7 +383,8 @@ describe("while its node's sockets are blamed", () => {
     expect(condition()).toBe('stopped');
   });
 
-  // A decline that counted as the end of its socket left a node in trouble although it worked: no other server opened its own.
+  // If the end of the trial counted as the end of the socket, the node would stay blamed although
+  // it works, and no other server would open a socket.
   it('a server that streams declines, and its socket doesn’t end', async () => {
     await start();
     expect(condition()).toBe('streaming');

@@ -20,7 +20,7 @@ import { target } from '../../support/targets.ts';
 const SAMPLE = sampleOf({ state: 'running', memoryBytes: 5 });
 const ABNORMAL = { code: 1006, text: '', oversize: false };
 
-/** A socket that a test opens, and closes when it says. */
+/** A socket whose opening and closing the test determines. */
 interface OpenedSocket {
   readonly url: string;
   readonly listener: SocketListener;
@@ -31,7 +31,7 @@ interface OpenedSocket {
 let clock: ManualClock;
 let panel: FakeGateway;
 let sockets: OpenedSocket[];
-/** What happened, in the order in which the session and the record were told. */
+/** The events in the order in which the session and the record learned of them. */
 let events: string[];
 let addressProblem: Problem | undefined;
 let openError: Error | undefined;
@@ -113,13 +113,13 @@ const state = () => streamer.machine.name;
 const problem = () => ('problem' in streamer.machine ? streamer.machine.problem : undefined);
 const taken = () => events.splice(0);
 
-/** Begins an attempt, and lets its socket be opened. */
+/** Starts an attempt, and opens its socket. */
 async function connect(): Promise<void> {
   streamer.happened({ type: 'try', isFresh: false });
   await clock.advance(10);
 }
 
-/** The socket streams. */
+/** Makes the socket stream. */
 async function stream(): Promise<void> {
   await connect();
   streamer.opened();

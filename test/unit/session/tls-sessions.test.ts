@@ -16,14 +16,14 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** A connection to a node that accepts the session that it gets, or grants another one. */
+/** A connection to a node that accepts the offered session, or issues a new one. */
 function connect(
   sessions: TlsSessions,
   node: string,
   { accepts, grants }: { accepts: boolean; grants: string },
 ) {
   const socket = new FakeSocket();
-  // It has more methods than are used.
+  // The real class has more methods than are used.
   sessions.use(socket as unknown as TLSSocket, node);
   const { offered } = socket;
   socket.isReused = accepts && offered !== undefined;

@@ -24,7 +24,7 @@ const token = (value: string): Token => ({
   expiresAt: START + 600_000,
 });
 
-/** A machine whose timers are fired by the test. */
+/** A state machine whose timers the test fires. */
 class Driven {
   state: MachineState;
   now = START;
@@ -200,7 +200,7 @@ describe('a socket whose token expires while its renewal is refused', () => {
     failure: { reason: 'no_token', problem: { cause, detail: '' } },
   });
 
-  // The instants of these events differ by milliseconds, so they come in any order.
+  // These events are only milliseconds apart, so they may come in any order.
   const events = {
     rejects: (machine: Driven) => machine.jwtError('jwt: exp claim is invalid'),
     refuses: (machine: Driven, cause: CauseCode) => machine.dispatch(refusal(cause)),
@@ -284,7 +284,7 @@ describe('a token', () => {
   ] as const)('%s', (_, isRenewal, earliestMs, latestMs) => {
     const renewedAfter = (random: number) =>
       renewalInstant(LIFETIME_MS, { isRenewal, now: 1_000, random }) - 1_000;
-    // At the last whole 2 s.
+    // At the last whole multiple of 2 s.
     expect(renewedAfter(0)).toBeCloseTo(earliestMs - 1_000, 3);
     expect(renewedAfter(1)).toBeCloseTo(latestMs - 1_000, 3);
   });

@@ -10,7 +10,7 @@ import { initialSettings, type SettingsChange } from '../../../src/simulator/sim
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const KEY = 'ptlc_0123456789';
-/** As long as Calagopus requires. */
+/** A key of the length that Calagopus requires. */
 const CALAGOPUS_KEY = `c7s_${'0'.repeat(44)}`;
 const CALAGOPUS: SettingsChange = { panel: 'calagopus', rateLimitPerMinute: 8 };
 const RESOURCES: CallTarget = { endpoint: 'resources', server: 'one' };
@@ -31,7 +31,7 @@ beforeEach(() => {
   isDropped = false;
 });
 
-/** What a client sends. */
+/** A client's request. */
 interface Sent {
   readonly key?: string;
   readonly accept?: string;
@@ -39,7 +39,7 @@ interface Sent {
   readonly path?: string;
 }
 
-/** A panel with these settings, which responds with 200 to every call that its gate passes. */
+/** A panel with these settings. It responds with 200 to every call that its gate allows. */
 function panel(changes: SettingsChange = {}) {
   const settings = initialSettings(changes);
   const keys = new Set([KEY, CALAGOPUS_KEY]);
@@ -228,7 +228,7 @@ describe('the rate limit', () => {
   });
 
   it('of Calagopus counts refused calls, too, and is told only once it is reached', async () => {
-    // Of half a minute, of which the last call is refused.
+    // The calls of half a minute, the last of which is rejected.
     const call = panel(CALAGOPUS);
     const responses = [];
     for (const key of ['none', 'none', CALAGOPUS_KEY, CALAGOPUS_KEY])

@@ -9,7 +9,7 @@ import { SimulatedApi, SimulatedPanel } from '../../support/simulated-api.ts';
 let panel: SimulatedPanel;
 let api: SimulatedApi;
 
-/** A panel with these settings. */
+/** Opens a panel with these settings. */
 function open(changes: SettingsChange = {}): void {
   const backups = [{ completed_at: null, bytes: 7, is_successful: false }];
   panel = new SimulatedPanel({ panel: 'calagopus', ...changes }, { backups });

@@ -8,7 +8,7 @@ import { SimulatedApi, SimulatedPanel } from '../../support/simulated-api.ts';
 let panel: SimulatedPanel;
 let api: SimulatedApi;
 
-/** A panel with these settings, and a server as described. */
+/** Opens a panel with these settings and this server. */
 function open(changes: SettingsChange = {}, spec: Partial<ServerSpec> = {}): void {
   panel = new SimulatedPanel(changes, spec);
   api = new SimulatedApi(panel, clientApi);
@@ -22,7 +22,7 @@ const error = (code: string, detail?: string) => ({
   errors: [{ code, ...(detail !== undefined && { detail }) }],
 });
 
-/** A list with these attributes of its items. */
+/** A list whose items have these attributes. */
 const list = (...attributes: readonly object[]) => ({
   object: 'list',
   data: attributes.map((one) => ({ attributes: one })),

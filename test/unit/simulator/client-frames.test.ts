@@ -67,7 +67,8 @@ it('commands have a limit of their own, beside that of all frames', async () => 
     accepted.push(frames.receive(frame('send command', 'list'), false).isAccepted);
     await clock.advance(500);
   }
-  // Ten at once, and one a second: of two a second, every other one from then on.
+  // Ten frames at once are accepted, and then one per second. At two per second, every other one is
+  // accepted.
   expect(accepted.indexOf(false)).toBeGreaterThan(10);
   expect(accepted.slice(-2)).toContain(true);
   expect(accepted.slice(-2)).toContain(false);

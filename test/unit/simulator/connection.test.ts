@@ -16,7 +16,7 @@ const KEY = new TextEncoder().encode('a secret of thirty-two characters');
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 const CALAGOPUS: SettingsChange = { panel: 'calagopus' };
 
-/** The daemon's end of a WebSocket, and what was done with it. */
+/** The daemon's end of a WebSocket, and its actions on it. */
 class Socket extends EventEmitter {
   readonly sent: string[] = [];
   readonly done: string[] = [];
@@ -51,7 +51,7 @@ let recorder: Recorder;
 let server: SimulatedServer;
 let socket: Socket;
 let connection: ConsoleConnection;
-/** What the daemon was asked to do. */
+/** The requests to the daemon. */
 let asked: string[];
 const unauthenticated = [new Set<unknown>(), new Set<unknown>()] as const;
 
@@ -88,11 +88,11 @@ const token = (permissions = ['*'], livesMs = 600_000, uuid = UUID, key = KEY) =
   return signToken(key, { serverUuid: uuid, issuedAtMs: now, expiresAtMs: now + livesMs }, 'id', permissions);
 };
 
-/** Sends a frame, and returns the events with which the daemon responds to it, in short form. */
+/** Sends a frame. Returns the events in the daemon's response, in a short form. */
 async function say(event: string, ...args: readonly unknown[]): Promise<readonly string[]> {
   const before = socket.sent.length;
   socket.emit('message', Buffer.from(JSON.stringify({ event, args })), false);
-  // Tokens are checked by a thread of the runtime.
+  // A thread of Node.js checks tokens.
   await clock.advance(0);
   return socket.sent.slice(before).map(shortForm);
 }

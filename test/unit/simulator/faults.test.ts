@@ -14,7 +14,7 @@ const CALLS: Readonly<Record<string, CallTarget>> = {
   'the server list': { endpoint: 'listing' },
 };
 
-/** What a fault is limited to, and the calls that it affects. */
+/** The restrictions of a fault, and the calls that it affects. */
 const AFFECTED: readonly (readonly [what: string, Partial<RestFault>, readonly string[]])[] = [
   ['nothing', {}, Object.keys(CALLS)],
   ['a server', { server: 'one' }, ['a call for one']],

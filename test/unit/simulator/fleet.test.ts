@@ -14,7 +14,7 @@ const CRASH_LINES = ['Detected server process in a crashed state!', 'Exit code: 
 let clock: ManualClock;
 let faults: Faults;
 let fleet: SimulatedFleet;
-/** What the server's socket got, in short form, without stats. */
+/** The events that the server's socket received, in a short form, without stats. */
 let sent: string[];
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ beforeEach(() => {
   faults = new Faults();
 });
 
-/** A server with an open socket, in a fleet that runs. */
+/** Starts a fleet with one server, whose socket is open. */
 function run(spec: Partial<ServerSpec> = {}, changes: SettingsChange = {}): SimulatedServer {
   const settings = initialSettings(changes);
   fleet = new SimulatedFleet({ clock, settings: () => settings, faults, seed: 1, statsIntervalMs: 1_000 });

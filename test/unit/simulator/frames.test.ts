@@ -54,7 +54,10 @@ describe('a frame of a client', () => {
     expect(parseClientFrame(text)).toEqual(expected);
   });
 
-  /** Which of the frames that arrive at these instants are accepted, noticed, and crash a real daemon. */
+  /**
+   * Which of the frames at these times are accepted, which are noticed, and which crash a real
+   * daemon.
+   */
   function admit(frames: readonly (readonly [at: number, event: string])[]) {
     let budget = newFrameBudget(FRAME_LIMITS, 0);
     return frames.map(([at, event]) => {

@@ -27,7 +27,7 @@ const TRAITS: GameServerTraits = {
 };
 const RUNNING = runningServer(7, NOW - 10_000, 60_000, TRAITS);
 
-/** The states that a server passes through by these events, each with what is due after it. */
+/** The states of a server through these events, and the next due event after each. */
 function play(
   events: readonly GameEvent[],
   traits: Partial<GameServerTraits> = {},
@@ -146,7 +146,7 @@ describe('the usage', () => {
           for (const name of ['rxBytes', 'txBytes', 'readBytes', 'writtenBytes'] as const)
             expect(server.usage[name]).toBeGreaterThanOrEqual(before[name]);
           expect(server.usage.cpuAbsolute).toBeGreaterThanOrEqual(0);
-          // 16 GiB at most, as long as there is no profile that uses all of it.
+          // At most 16 GiB, because no profile uses all of it.
           expect(server.usage.memoryBytes).toBeLessThanOrEqual(16_384 * MIB * 1.02);
         }
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HeldToken } from '../../../src/simulator/held-token.ts';
 
 const SERVER = '1a7ce997-259b-452e-8b4e-cecc464142ca';
-/** Unix time at the clock's instant 0. */
+/** The Unix time at the clock's time 0. */
 const EPOCH = 1_764_000_000_000;
 
 function holding({ livesMs = 600_000, serverUuid = SERVER, permissions = ['*'], now = 0 } = {}): HeldToken {

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 
 const REPORT = ['crash detected', 'exit code', 'out of memory'];
 
-/** Keeps what a socket receives: states and the kinds of the daemon's messages. */
+/** Records the states and the kinds of the daemon's messages that a socket receives. */
 function receive(into: string[], frame: Buffer): void {
   const { event, args } = JSON.parse(frame.toString()) as { event: string; args: string[] };
   if (event === 'status') into.push(args[0] ?? '');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { SocketAction } from '../../../src/simulator/simulator-schema.ts';
 import { type ActedSocket, applySocketAction } from '../../../src/simulator/socket-actions.ts';
 
-/** What an action does to a socket. */
+/** The effects of an action on a socket. */
 function done(action: SocketAction, sendsArgs = false): readonly string[] {
   const calls: string[] = [];
   const socket: ActedSocket = {

@@ -8,7 +8,7 @@ beforeEach(() => {
   clock = new ManualClock();
 });
 
-/** A ticker of these items, and what it visited when. */
+/** A ticker with these items, and the times at which it visited them. */
 function ticker(intervalMs: number, items: readonly string[]) {
   const startedAt = clock.now();
   const visits: [item: string, at: number][] = [];

@@ -23,7 +23,7 @@ beforeEach(() => {
   recorder = new Recorder();
 });
 
-/** What a test changes of a node and a request to it. */
+/** A test's changes to a node and to a request. */
 interface Attempt {
   readonly settings?: SettingsChange;
   readonly server?: (server: SimulatedServer) => void;
@@ -33,7 +33,7 @@ interface Attempt {
   readonly origin?: string;
 }
 
-/** What an upgrade led to: a socket, what was done with that, or a response. */
+/** The result of an upgrade: a socket with the actions on it, or a response. */
 function upgrade({
   settings: changes = {},
   server: change,

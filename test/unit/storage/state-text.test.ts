@@ -18,7 +18,7 @@ const stop: fc.Arbitrary<KeptStop> = fc.record({
   whileDown: flag,
 });
 
-/** A server without more stops and steps than fit into its line. */
+/** A server with at most as many stops and steps as fit into its line. */
 const server: fc.Arbitrary<KeptServer> = fc.record({
   panel: fc.constantFrom('main', 'other "panel"\n'),
   id: fc.uuid(),
@@ -52,7 +52,7 @@ const server: fc.Arbitrary<KeptServer> = fc.record({
 
 const textOf = (servers: readonly KeptServer[]) => [...stateText(servers)].join('');
 
-/** The text with a correct checksum, whatever is in it. */
+/** The lines with a correct checksum, whatever they contain. */
 function sealed(...lines: readonly string[]): string {
   const text = lines.map((line) => `${line}\n`).join('');
   const sha256 = createHash('sha256').update(text).digest('hex');

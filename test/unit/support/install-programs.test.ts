@@ -5,7 +5,7 @@ const PROMTOOL = ['test/integration/docs/queries.test.ts'];
 const GAMES = ['test/e2e/query-servers.test.ts'];
 const COMPUTED = ['test/unit/support/install-programs.test.ts'];
 
-/** A machine with these files; its apt-get knows what these packages contain. */
+/** A machine with these files. Its apt-get knows the contents of these packages. */
 function machine(files: readonly string[], contents: Readonly<Record<string, readonly string[]>> = {}) {
   const [present, lines, installed]: [Set<string>, string[], string[][]] = [new Set(files), [], []];
   const simulated: Machine = {

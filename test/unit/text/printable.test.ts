@@ -7,7 +7,7 @@ const NOT_FOR_A_LINE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 3_000 }),
-  // What terminals interpret, in any order and length.
+  // Characters that terminals interpret, in any order and number.
   fc
     .array(fc.constantFrom('\u001b', '[', ']', '31m', ';', '\u0007', '\\', '\u009b', '\r\n', '\u202e', 'x'), {
       maxLength: 500,
@@ -91,7 +91,8 @@ describe('a secret of the configuration in a text that is too long to be shown',
 });
 
 describe('a character that is not seen', () => {
-  // Fillers of Hangul, joiners, selectors of Mongolian and others, vowels of Khmer, tags, and the empty Braille pattern.
+  // Invisible characters: fillers of Hangul, joiners, selectors of Mongolian and others, vowels of
+  // Khmer, tags, and the empty Braille pattern.
   const unseen = [0x3164, 0x115f, 0x1160, 0xffa0, 0x034f, 0x180b, 0x17b4, 0xe0100, 0xe0041, 0x2800, 0x00ad];
 
   it.each(unseen.map((code) => `U+${code.toString(16)}`))('is not part of a printable text: %s', (name) => {

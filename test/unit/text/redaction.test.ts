@@ -6,7 +6,7 @@ import { cpuMs } from '../../support/cpu-time.ts';
 import { ECHOES, echo, secretText } from '../../support/echoes.ts';
 import { fuzzRuns } from '../../support/fuzz.ts';
 
-/** 49 characters without a prefix, as some panels issue. */
+/** A key with 49 characters and no prefix, as some panels issue. */
 const KEY = 'q7Rk2mXw9Tz4/c8Vb1Np6Hs3"d5Fg0Ya%eUo&iWrTyKxMn2ä=';
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl';
 
@@ -152,7 +152,8 @@ describe('redaction', () => {
     fc.assert(
       fc.property(fc.array(pieces, { minLength: 1, maxLength: 6 }), (unit) => {
         const text = unit.join('').repeat(long).slice(0, long);
-        // 16 times the length; work that grows with its square takes 256 times as long, or many seconds.
+        // The text is 16 times as long. Work that grows with the square of the length takes 256
+        // times as long, or many seconds.
         expect(cpuTime(text)).toBeLessThan(60 * Math.max(cpuTime(text.slice(0, short)), 10));
       }),
       { numRuns: runs.numRuns, examples: ['eyJ', 'eyJa.eyJ', 'eyJa.', 'ptlc_'].map((piece) => [[piece]]) },

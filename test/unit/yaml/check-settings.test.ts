@@ -27,7 +27,7 @@ interface Options {
   readonly interpret?: (tree: Tree) => Tree;
 }
 
-/** The settings in a text, and its issues as they are printed, without the file's name. */
+/** The settings in a text, and its printed issues without the file's name. */
 async function check(text: string, { env = {}, rules = () => [], ...more }: Options = {}) {
   const checked = await checkSettings(text, env, { file: 'f.yaml', schema, rules, ...more });
   const lines = formatIssues(checked.issues).replaceAll('f.yaml:', '');

@@ -24,7 +24,7 @@ import { YamlDocument } from '../../../src/yaml/yaml-document.ts';
 
 beforeEach(() => KNOWN_SECRETS.clear());
 
-/** The value that a setting reads, or what is wrong, with what that is about. */
+/** The value of a setting, or the problem and the part of the value that it is about. */
 function read(type: z.ZodType, value: unknown): unknown {
   const { data, error } = type.safeParse(value);
   const [issue] = error?.issues ?? [];

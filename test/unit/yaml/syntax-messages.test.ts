@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { syntaxMessage } from '../../../src/yaml/syntax-messages.ts';
 
-/** The messages for a text; each of the library's messages must be replaced. */
+/** The messages about a text. Each of the library's messages must be replaced. */
 function messagesOf(text: string): readonly string[] {
   const { errors, warnings } = parseDocument(text, { schema: 'failsafe', prettyErrors: false });
   return [...errors, ...warnings].map((error) => syntaxMessage(error, text));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { calmFrom } from '../../../../bench/storm/watch.ts';
 
-/** Looks once a second, the client having used these shares of a core since the look before. */
+/** Checks once a second. Before each check, the client has used this share of a core. */
 function looksAt(usage: readonly number[]) {
   let cpuMs = 0;
   return usage.map((share, second) => {

@@ -13,7 +13,7 @@ function parse(yaml: string, env: Record<string, string> = {}) {
   return parseWebConfig(yaml, 'web.yml', env);
 }
 
-/** The settings of a valid file, with these strings as certificate, key and authorities. */
+/** The settings in a valid file. These strings are its certificate, key and authorities. */
 async function settingsOf(yaml: string, env: Record<string, string> = {}) {
   const { settings, issues } = await parse(yaml, env);
   expect(formatIssues(issues)).toBe('');

@@ -7,7 +7,7 @@ const USERS = { basic_auth_users: { alice: 'hash' } };
 const PAIR = { cert_file: 'c', key_file: 'k' };
 const tls = (changes: Readonly<Record<string, Tree>>) => ({ tls_server_config: { ...PAIR, ...changes } });
 
-/** The paths of the problems, with what they are about. */
+/** The paths of the problems, and the part of the setting that each is about. */
 const problems = (tree: Tree) => checkWebRules(tree).map(({ path, at }) => [path.join('.'), at]);
 
 describe('a web configuration', () => {

@@ -11,7 +11,7 @@ const DISK_FULL = 'Server is exceeding the assigned disk space limit, stopping p
 
 type Wording = (sentence: string, appName?: string) => string;
 
-/** The colors of `[yellow][bold][%s Daemon]:[default] %s` in server/console.go. */
+/** A message with the colors of `[yellow][bold][%s Daemon]:[default] %s` in server/console.go. */
 const wings: Wording = (sentence, appName = 'Pterodactyl') =>
   `${ESC}[33m${ESC}[1m[${appName} Daemon]:${ESC}[39m ${sentence}${ESC}[0m`;
 const calagopus: Wording = (sentence, appName = 'Pterodactyl') =>
@@ -164,7 +164,7 @@ describe('reading any output of a game', () => {
   ])('rejects megabytes (%s) as fast as a short line', (_, line) => {
     const before = cpuMs();
     for (let call = 0; call < 1_000; call += 1) expect(readDaemonNotice(line)).toBeUndefined();
-    // Reading the line on every call would take seconds.
+    // It would take seconds to read the line on every call.
     expect(cpuMs() - before).toBeLessThan(1_000);
   });
 });

@@ -40,7 +40,7 @@ describe('the dialects', () => {
 });
 
 describe('what panels sent', () => {
-  /** The endpoint of a command's path, and the request of a dialect that reads its response. */
+  /** The path of each endpoint in a command, and the dialect's request that reads its response. */
   const ENDPOINTS: readonly (readonly [RegExp, ApiEndpoint, (dialect: Dialect) => PanelRequest<unknown>])[] =
     [
       [/\/servers\/nodes\/[^/]+\/resources"/, 'resources', (dialect) => ofNode(dialect)],
@@ -62,14 +62,14 @@ describe('what panels sent', () => {
     return resourcesOfNode('node');
   }
 
-  /** The dialect that a recorded panel speaks. */
+  /** The dialect of a recorded panel. */
   function dialectOf({ dialect }: RecordedPanel): Dialect {
     const found = DIALECTS.find(({ name }) => name === dialect);
     if (found === undefined) throw new Error(`no dialect ${dialect}`);
     return found;
   }
 
-  /** What the decoders make of the response. */
+  /** The decoders' result for a response. */
   function readAnswer(dialect: Dialect, answer: RecordedAnswer): unknown {
     const [, endpoint, requestIn] = ENDPOINTS.find(([path]) => path.test(answer.command)) ?? [];
     if (endpoint === undefined || requestIn === undefined)
@@ -91,19 +91,19 @@ describe('what panels sent', () => {
     return problem.cause;
   }
 
-  /** As it can be written in a file. */
+  /** The value as JSON can represent it in a file. */
   function asJson(value: unknown): unknown {
     const written = (part: unknown) => (part instanceof Map ? Object.fromEntries(part) : (part ?? null));
     return JSON.parse(JSON.stringify(value, (_key, part: unknown) => written(part)));
   }
 
-  /** The frame's text as it was on the wire. */
+  /** The text of a frame on the wire. */
   function frameOf({ event, args, payload }: RecordedFrame): Buffer {
     const given = payload === undefined ? args : [JSON.stringify(plain(payload))];
     return Buffer.from(JSON.stringify(given === undefined ? { event } : { event, args: given }));
   }
 
-  /** The handler's calls that a frame leads to. */
+  /** The handler's calls for a frame. */
   function readFrame({ socket }: Dialect, frame: Buffer): readonly unknown[] {
     const calls: unknown[] = [];
     socket.handleFrame(frame, false, {
@@ -121,7 +121,7 @@ describe('what panels sent', () => {
     return calls;
   }
 
-  /** The cause of what ends or refuses the connection. */
+  /** The cause for the end or the rejection of the connection. */
   function causeOf({ socket }: Dialect, { frames, close, refused }: RecordedDialogue): string {
     if (refused !== undefined)
       return socket.readUpgradeRefusal({ ...refused, contentType: refused.type }).cause;

@@ -4,7 +4,7 @@ import { ShapeError } from '../../../../src/panel/responses.ts';
 
 const even = (entry: unknown) => (Number(entry) % 2 === 0 ? entry : undefined);
 
-/** The page of this list, of which three entries were requested. */
+/** A page with this list, in response to a request for three entries. */
 const page = (list: unknown, pages?: unknown) => readListPage({ list, where: '"data"', pages }, 3, even);
 
 describe('the entries of a page', () => {

@@ -3,7 +3,7 @@ import type { ErrorBody } from '../../../../src/panel/dialect.ts';
 import { readBody } from '../../../../src/panel/dialects/refused-body.ts';
 import type { Fields } from '../../../../src/panel/dialects/wire.ts';
 
-/** A panel whose own form has the field `own`. */
+/** The error form of a panel whose errors have the field `own`. */
 const own = (body: Fields): ErrorBody | undefined =>
   typeof body['own'] === 'string' ? { form: 'message', code: 'Own', detail: body['own'] } : undefined;
 

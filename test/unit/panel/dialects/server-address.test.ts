@@ -11,7 +11,7 @@ describe('the address of a game server', () => {
     [['Survival_1'], 'Survival_1:25565'],
     [['xn--mnchen-3ya.example'], 'xn--mnchen-3ya.example:25565'],
     [['play.example.com', '203.0.113.7'], 'play.example.com:25565'],
-    // A game server on the machine where Prometheus runs.
+    // The game server may run on Prometheus' machine.
     [['127.0.0.1'], '127.0.0.1:25565'],
   ])('on %j is %s', (hosts, address) => {
     expect(serverAddress(hosts, 25_565)).toBe(address);
@@ -36,11 +36,11 @@ describe('the address of a game server', () => {
     'user@example.com',
     'play\u200b.example.com',
     '\u001b[31mplay',
-    // Resolvers treat these as IPv4 addresses.
+    // Resolvers accept these as IPv4 addresses.
     '203.0.113',
     '0xcb007107',
     'play.0x',
-    // Addresses where no game server is reachable.
+    // Addresses at which no game server is reachable.
     '0.0.0.0',
     '::',
     '169.254.169.254',

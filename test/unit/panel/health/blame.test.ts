@@ -17,7 +17,10 @@ import { BLAMED, NOW } from '../../../support/panel-outcomes.ts';
 const FIRST = suspected({ cause: 'node_unreachable', detail: 'first' }, NOW, NOW);
 const failure = (cause: CauseCode): Problem => ({ cause, detail: 'of a trial' });
 
-/** What five trials in a row lead to, each begun when it is due: the gap to the next, whether it is blamed, and new credentials. */
+/**
+ * Plays five successive trials, each started when it is due. Returns the time until the next trial,
+ * whether the subject is blamed, and whether new credentials are used.
+ */
 function trialsOf(subject: Subject, cause: CauseCode, before: Outage = FIRST) {
   const seen: { gapMs: number; isBlamed: boolean; isFresh: boolean }[] = [];
   let outage = before;

@@ -8,7 +8,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 
 type Options = Partial<Omit<RoundOptions, 'clock' | 'enqueue'>> & { readonly full?: readonly Path[] };
 
-/** A round, of which each canary ends when the test says so. */
+/** A round of canaries. The test determines their ends. */
 function begun({ full = [], ...options }: Options = {}) {
   const clock = new ManualClock();
   const canaries = new Map<Path, Deferred<unknown>>();
@@ -49,7 +49,7 @@ function begun({ full = [], ...options }: Options = {}) {
 
 type World = ReturnType<typeof begun>;
 
-/** All canaries have begun. */
+/** Starts a round, and waits until all canaries have started. */
 async function allBegun(options?: Options): Promise<World> {
   const world = begun(options);
   await world.clock.advance(6_000);

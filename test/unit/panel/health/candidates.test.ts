@@ -25,7 +25,7 @@ import {
   ServersLedger,
 } from '../../../support/panel-outcomes.ts';
 
-/** Candidates whose servers are found by their ids. */
+/** Candidates that are found by their servers' ids. */
 class Named extends Candidates {
   readonly #named = new Map<string, Candidate>();
 
@@ -41,7 +41,10 @@ class Named extends Candidates {
   }
 }
 
-/** The candidates of one channel after these outcomes, of which those of sockets tell who streams. */
+/**
+ * The candidates of one channel after these outcomes. Outcomes of sockets determine which servers
+ * stream.
+ */
 function candidatesOf(
   channel: Channel,
   rows: readonly Row[],
@@ -281,7 +284,7 @@ describe('a trial', () => {
   });
 });
 
-/** The outcomes as the oracle takes them. */
+/** The outcomes in the form of the oracle's cells. */
 function cellsOf(rows: readonly Row[]): Cells {
   const asked = askedOf(EVERYBODY);
   const cellsOn = (channel: Channel) => {
@@ -316,7 +319,8 @@ it('the first candidate is one of those that the oracle calls equally good, what
       const cells = cellsOf(rows);
       const [ours] = ledger.servers.candidates(subjectChannel(subject), subjectNode(subject));
       const theirs = trialServer(subject, cells, () => 0.5);
-      // With the same random number for all, the oracle takes the first or the last of equals.
+      // With the same random number for all, the oracle chooses the first or the last one among
+      // equals.
       const among = (server: string) => server === ours || server === theirs;
       const best = [0, 0.99].map((number) => trialServer(subject, cells, () => number, among));
       expect(best).toContain(ours);

@@ -7,7 +7,7 @@ import { pollsSubject } from '../../../../src/panel/subjects.ts';
 
 const makeGroup = (): Group => new Tally(pollsSubject('a')).group('fails');
 
-/** One server's evidence, of a call that took a second. */
+/** The evidence of one server, from a call that took a second. */
 function evidence(group: Group, at: number, streams = false): Evidence {
   const outcome = { startedAt: at - 1, at, problem: undefined, signs: NO_SIGNS, streams };
   return makeEvidence({ group, outcome, proves: undefined, isCounted: true });

@@ -12,7 +12,10 @@ import {
   withOutage,
 } from '../../../support/health-world.ts';
 
-/** Three of them failed two minutes ago, when the fourth worked: by now, that no longer speaks for the node. */
+/**
+ * Three servers failed two minutes ago, when the fourth one worked. This success is too old to
+ * contradict an outage.
+ */
 async function threeFailed() {
   const world = healthOf();
   world.socketEnds('d');
@@ -262,7 +265,7 @@ it('each round of canaries begins with another kind, although those before it pr
     world.health.check();
     await settled(world);
     kinds.push(world.asked[length]?.path);
-    // A 429 ends the call, and says nothing.
+    // A 429 ends the call, but shows nothing.
     world.asked[length]?.end(new PanelError({ cause: 'rate_limited', detail: '429' }));
     await settled(world);
   };
@@ -298,7 +301,8 @@ it('each round of canaries asks another node, although a panel that is down expl
 describe('what happens while something is dealt with', () => {
   it('comes after it, in order, and leaves no trial that nobody ends', async () => {
     const world = healthOf();
-    // A session that is told of its trial connects at once, and fails, or has failed before the trial is known to be its own.
+    // A session that is chosen for a trial connects at once. It may fail immediately, or may have
+    // failed before.
     world.listeners.push((change) => {
       if (change.of === 'trial' && world.health.socketTrial(change.server) !== undefined)
         world.socketEnds(change.server, 'node_connection');

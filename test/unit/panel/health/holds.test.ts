@@ -18,7 +18,7 @@ const listing = (one: Partial<Call> = {}) =>
   call({ path: 'listing', server: NO_SERVER, node: () => undefined, ...one });
 const trial = (tries: Subject, one: Partial<Call> = {}) => call({ tries: () => tries, ...one });
 
-/** These are blamed. */
+/** A health in which these subjects are blamed. */
 const blamed = (...subjects: readonly Subject[]) => ({
   isKnown: true,
   isBlamed: (subject: Subject) => subjects.includes(subject),

@@ -26,13 +26,16 @@ import {
 } from '../../../support/panel-outcomes.ts';
 
 interface Before {
-  /** When a call last proved that the panel works; until now by default, so that no failure may be the panel's. */
+  /**
+   * The last time at which a call proved that the panel works. The default is now, so that the
+   * panel can't be the cause of a failure.
+   */
   readonly provenAt?: number | undefined;
-  /** What is blamed already. */
+  /** Subjects that are already blamed. */
   readonly blamed?: readonly Subject[];
 }
 
-/** A ledger that has taken these outcomes, and hasn't decided yet. */
+/** A ledger with these outcomes, before its decision. */
 function ledgerOf(rows: readonly Row[], servers: readonly string[], before: Before = {}): ServersLedger {
   const ledger = new ServersLedger();
   const provenAt = 'provenAt' in before ? before.provenAt : NOW;
@@ -47,7 +50,7 @@ function record(ledger: ServersLedger, rows: readonly Row[]): void {
   for (const row of rows) ledger.servers.record(row[0], row[1], outcomeOf(row));
 }
 
-/** What has an outage once it has decided. */
+/** The subjects with an outage after the ledger's decision. */
 function judged(ledger: ServersLedger, now = NOW): readonly Subject[] {
   ledger.judge(now);
   return [...ledger.outages.keys()].toSorted();
@@ -375,7 +378,7 @@ describe('the panel', () => {
     ledger.judge(NOW);
     return ledger;
   };
-  /** A round of canaries begins at this instant, and fails. */
+  /** Starts a round of canaries at this time, which fails. */
   const tried = (ledger: ServersLedger, at: number, cause: CauseCode = 'connection_cut') => {
     const outage = ledger.outages.get('panel');
     const tries = outage && withTrial(outage, NO_SERVER, at);
@@ -458,7 +461,7 @@ describe('the panel', () => {
   });
 });
 
-/** Does this outcome contradict an outage of the subject? */
+/** Whether this outcome contradicts an outage of the subject. */
 function contradicts(subject: Subject, [channel, server, what]: Row): boolean {
   if (what !== 'works' && what !== 'streams') return false;
   const node = subjectNode(subject);
@@ -534,7 +537,10 @@ describe('a decision', () => {
 });
 
 describe('what one outcome looks at', () => {
-  /** How often the ledger looks at the node of a server, at an instant of an outcome, or draws a lot, for one outcome. */
+  /**
+   * How often one outcome makes the ledger read a server's node or the time of an outcome, or draw
+   * a random number.
+   */
   function looksOf(servers: number, nodes: number): number {
     let looks = 0;
     const ledger = new ServersLedger(() => {

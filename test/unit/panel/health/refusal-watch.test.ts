@@ -5,7 +5,7 @@ import { RefusalWatch } from '../../../../src/panel/health/refusal-watch.ts';
 const MINUTE_MS = 60_000;
 const START = 10 * MINUTE_MS;
 
-/** How a server's call ended, after which other end, how many seconds after the first. */
+/** The result of a server's call, the result before it, and the seconds since the start. */
 interface End {
   readonly server: string;
   readonly before?: CauseCode;
@@ -13,7 +13,7 @@ interface End {
   readonly afterS?: number;
 }
 
-/** Whether the list is looked at after each of these ends. */
+/** Whether the server list is requested after each of these results. */
 function looksAfter(ends: readonly End[], asked = 10): readonly boolean[] {
   const watch = new RefusalWatch();
   return ends.map(({ server, before, cause, afterS = 0 }) =>

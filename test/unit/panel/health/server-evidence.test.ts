@@ -11,7 +11,7 @@ function setUp(facts: { readonly provenAt?: number; readonly explainedUntil?: nu
   const { provenAt = NEVER, explainedUntil = NEVER } = facts;
   const tallies = new Tallies(() => false);
   const all: Facts = { tallies, provenAt, explainedUntil: () => explainedUntil };
-  /** Servers that count there, and failures among them. */
+  /** The number of servers and failures that count for the subject. */
   const counts = (subject: Subject) => {
     const { servers = 0, counted = 0, failed = 0, worksAt = NEVER } = tallies.find(subject) ?? {};
     return { servers, counted, failed, works: worksAt !== NEVER };

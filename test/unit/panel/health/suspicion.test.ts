@@ -5,7 +5,9 @@ import { findSuspicion } from '../../../../src/panel/health/suspicion.ts';
 import { Tallies } from '../../../../src/panel/health/tallies.ts';
 import { pathSubject, pollsSubject, type Subject, socketsSubject } from '../../../../src/panel/subjects.ts';
 
-/** What one server proves about a subject: the time at which its call began and ended, and its group. */
+/**
+ * One server's evidence about a subject: its group, and the time at which its call began and ended.
+ */
 type Said = readonly [subject: Subject, key: Key, proves: 'works' | 'fails', at: number];
 
 const [TOKENS, POLLS, LIST] = [

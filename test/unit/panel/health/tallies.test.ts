@@ -14,7 +14,7 @@ function decideAll({ touched }: Tallies): void {
   for (const tally of touched.splice(0)) tally.isTouched = false;
 }
 
-/** The subjects that are due for a decision, none of which was before. */
+/** The subjects that are due for a decision after this change, and weren't before. */
 function touchedBy(
   change: (tallies: Tallies) => void,
   prepare: (tallies: Tallies) => void = () => undefined,

@@ -38,10 +38,13 @@ const anySaid: fc.Arbitrary<Said> = fc.record({
   tookMs: fc.nat(20),
   streams: fc.boolean(),
 });
-/** Failures that count no longer: all, or those with a key. */
+/** Failures that no longer count: all of them, or those with a key. */
 type Wiped = { readonly excuses: 'all' | { readonly key: Key } };
 
-/** Adds evidence, or takes some of what is there, or changes whether failures of a key are explained, or wipes many. */
+/**
+ * Steps: add evidence, remove evidence, change whether failures with a key are explained, or
+ * discount failures.
+ */
 const anySteps = fc.array(
   fc.oneof(
     { weight: 12, arbitrary: anySaid },
@@ -62,14 +65,14 @@ function wipe(tally: Tally, wiped: Wiped): void {
   else tally.excuse(wiped.excuses.key);
 }
 
-/** What evidence proves after that. */
+/** The evidence after failures were discounted. */
 function wipedOf(one: Counted, wiped: Wiped): Counted {
   const { key } = one.evidence.group;
   const isMeant = wiped.excuses === 'all' || wiped.excuses.key === key;
   return isMeant && one.proves === 'fails' ? { ...one, proves: undefined } : one;
 }
 
-/** Evidence, and what it proves by now. */
+/** Evidence, and its current meaning. */
 interface Counted extends Pick<Evidence, 'proves' | 'isCounted'> {
   readonly evidence: Evidence;
 }

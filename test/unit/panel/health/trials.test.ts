@@ -69,7 +69,7 @@ describe('a trial of a node’s sockets', () => {
     world.socketEnds('a');
     await settled(world);
     expect([withOutage(world), world.health.socketTrial('d')]).toEqual([[], undefined]);
-    // The session that tries is told.
+    // The session of the chosen server learns of its trial.
     expect(world.changes.filter(({ of }) => of === 'trial')).toHaveLength(2);
   });
 

@@ -12,7 +12,7 @@ const CALL: Call = {
 };
 const REASON = new Error('not needed');
 
-/** A call, and everything that happens to it, in order. */
+/** A call, and a record of everything that happens to it, in order. */
 function asked() {
   const scope = new AbortController();
   const work = deferred<string>();
@@ -54,7 +54,7 @@ describe('a call', () => {
   it.each<[readonly (keyof typeof steps)[], readonly string[]]>([
     [[], []],
     [['begins'], ['made']],
-    // Its place is free before the one who asked goes on.
+    // The call's place is free before its caller continues.
     [
       ['begins', 'works'],
       ['made', 'ended', 'resolved: value'],
@@ -69,7 +69,7 @@ describe('a call', () => {
       ['is withdrawn', 'signal aborts', 'is withdrawn'],
       ['withdrawn', 'rejected: not needed'],
     ],
-    // It has started, but waits for its turn of the event loop.
+    // The call has started, but waits for its turn of the event loop.
     [
       ['signal aborts', 'begins', 'works'],
       ['withdrawn', 'rejected: not needed', 'ended'],

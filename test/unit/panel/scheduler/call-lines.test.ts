@@ -22,14 +22,14 @@ const held = (at: number, gate: Start['gate']): Start => ({ at, gate, why: 'outa
 const all = () => true;
 const startsNow = () => FREE;
 
-/** Lines with these calls, each with its server as id and job. */
+/** Lines with these calls. The id and the job of each call are its server. */
 function linesOf(...calls: readonly Call[]): CallLines<string> {
   const lines = new CallLines<string>();
   for (const one of calls) lines.add(one.server, one, one.server);
   return lines;
 }
 
-/** Takes out whatever may start now; returns the servers in that order. */
+/** Starts all calls that may start now. Returns their servers in this order. */
 function started(
   lines: CallLines<string>,
   decideStart: (one: Call) => Start = startsNow,
@@ -151,7 +151,7 @@ describe('what is held', () => {
     lines.opened('gate panel');
     expect(next()).toBe('listing');
     lines.delete('listing');
-    // That is about gates.
+    // This is only about gates, and doesn't release the call.
     lines.allOpened();
     expect(next()).toBeUndefined();
     lines.nodeChanged('a');
@@ -228,7 +228,7 @@ describe('what nothing but the rate holds', () => {
   });
 });
 
-/** A call whose kind, node and what it tries change while it waits. */
+/** A waiting call whose kind, node and trial may change. */
 interface Changing {
   readonly call: Call;
   readonly order: number;
@@ -243,12 +243,15 @@ interface Added extends Pick<Call, 'path' | 'server' | 'deadline'> {
   readonly parts: Pick<Changing, 'node' | 'isRetry' | 'tries'>;
 }
 
-/** Everything that waits, in one list, and everything that holds it: slow and short. */
+/**
+ * A slow, short version of the lines: all waiting calls in one list, and everything that holds
+ * them.
+ */
 class Model {
   readonly waiting = new Map<string, Changing>();
   readonly lines = new CallLines<string>();
   now = NOW;
-  /** What is held, by gate, by node and path, and by server; and until when. */
+  /** The ends of holds: by gate, by node and path, and by server. */
   readonly gates = new Map<string, number>();
   readonly nodes = new Map<string, number>();
   readonly servers = new Map<string, number>();
@@ -275,7 +278,7 @@ class Model {
     this.lines.add(id, one.call, id);
   }
 
-  /** All lines at one gate are held alike, all calls of a line at their node, and one call at its server. */
+  /** A gate holds all lines behind it, a node all of its calls in a line, and a server one call. */
   readonly decideStart = (one: Call): Start => {
     const node = one.path === 'backups' || one.path === 'listing' ? undefined : one.node();
     const kind = one.tries() !== undefined ? 'tries' : one.isRetry?.() === true ? 'retries' : '';
@@ -296,7 +299,7 @@ class Model {
     return start;
   };
 
-  /** The first of all in the order of starts that may start now. */
+  /** Of all calls that may start now, the first one in the order of starts. */
   get expected(): string | undefined {
     const urgency = (one: Changing) => (isCanary(one.call) ? 0 : one.tries === undefined ? 2 : 1);
     const sorted = [...this.waiting].toSorted(
@@ -337,9 +340,9 @@ const anyTries = fc.constantFrom<Subject | undefined>(
   'consoles',
   pollsSubject('a'),
 );
-/** When a hold is over: after so many milliseconds, never, or now. */
+/** The duration of a hold in milliseconds: some time, endless, or none. */
 const anyFor = fc.constantFrom(1, 5, 20, NEVER, 0);
-/** A server's own rules hold only for a time. */
+/** The duration of a hold by a server's own rules, which always ends. */
 const anySoon = fc.constantFrom(1, 5, 20, 0);
 const anyGate = fc.constantFrom<`gate ${string}`>(
   'gate panel',
@@ -353,7 +356,7 @@ interface Step {
   readonly run: (model: Model) => void;
 }
 
-/** A step that a failure names. */
+/** A step with a name, which failures contain. */
 function step<Value>(
   weight: number,
   name: string,
@@ -396,7 +399,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     model.nodes.set(`${node} ${path}`, model.now + ms);
     model.lines.nodeChanged(node);
   }),
-  // What holds a server changes only with everything else.
+  // Changes of servers' holds are only noticed when all lines are examined again.
   step(2, 'server', fc.tuple(anyServer, anySoon), (model, [server, ms]) => {
     model.servers.set(server, model.now + ms);
     model.lines.allOpened();
@@ -422,7 +425,7 @@ it('the next call is the one that a look at all of them would find, whatever hap
         const { backlog, connects, size } = model.lines;
         expect(connects >= 0 && connects <= backlog && backlog <= size).toBe(true);
       }
-      // Nothing is forgotten.
+      // Without holds, all calls start, so none was forgotten.
       model.gates.clear();
       model.nodes.clear();
       model.servers.clear();
@@ -451,7 +454,7 @@ it('what is held longer than the time that passes is found by time alone', () =>
       (calls) => {
         const lines = new CallLines<string>();
         const until = new Map<string, Start>();
-        // Each of a node of its own: what one gate holds, it holds alike.
+        // Each call has its own node, because a gate must hold all calls of a line equally.
         for (const [index, [deadline, ms, gate]] of calls.entries()) {
           const server = `s${index}`;
           const forMs = gate === 'server' && ms === NEVER ? 3 : ms;

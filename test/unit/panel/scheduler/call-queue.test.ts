@@ -8,7 +8,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 const NEVER = Number.POSITIVE_INFINITY;
 const job: Job = () => Promise.resolve();
 
-/** A queue beside a panel that allows four calls a minute, until an instant that a test may set. */
+/** A queue for a panel that allows four calls per minute, until a time that a test may set. */
 function queue() {
   const clock = new ManualClock();
   const state = { opensAt: 0, heldUntil: 0, hasPlace: true, looks: 0, asked: 0, isShort: false };

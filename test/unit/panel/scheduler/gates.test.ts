@@ -11,7 +11,7 @@ interface Line {
 
 const line = (name: string, deadline: number): Line => ({ name, calls: { firstRank: [deadline] } });
 
-/** Gates with one line each, the first at OPEN. */
+/** Gates with one line each. The first one is at OPEN. */
 function gatesAt(...names: readonly string[]) {
   const gates = new Gates<Line>();
   const lines = names.map((name, index) => line(name, index));

@@ -20,7 +20,7 @@ function take(limit: RateLimit, times: number): void {
   for (let call = 0; call < times; call += 1) limit.take('resources', 'a');
 }
 
-/** What is paused, of the account, each path, and the tokens of server `a`. */
+/** The paused scopes: the account, the paths, and the tokens of server `a`. */
 function pausedScopes(limit: RateLimit): readonly string[] {
   const scopes = (['account', ...PATHS] as const).filter((scope) => limit.currentPause(scope) !== undefined);
   const isPausedFor = (server: string) => limit.isPaused('websocket', server);
@@ -241,7 +241,7 @@ describe('a pause', () => {
 });
 
 describe('an account that somebody else uses as well', () => {
-  /** A limit of 100 of which this many calls remain. */
+  /** A limit of 100 calls, with this many remaining. */
   function sharedWith(remaining: number) {
     const world = limitOf();
     world.limit.learn('listing', { limitPerMinute: 100 });
@@ -266,7 +266,7 @@ describe('an account that somebody else uses as well', () => {
 
   it('gets calls again a minute after a response last showed what remains: that minute is over', async () => {
     const world = sharedWith(9);
-    // Responses that show nothing, such as a proxy's.
+    // Responses that show nothing, such as those of a proxy.
     for (let call = 0; call < 3; call += 1) {
       await world.clock.advance(15_000);
       world.limit.take('resources', 'a');

@@ -26,7 +26,7 @@ interface Begun {
 
 type Holds = SchedulerOptions['holds'];
 
-/** A scheduler whose calls end when the test says so. */
+/** A scheduler with calls whose ends the test determines. */
 function scheduled(perMinute = 1_000, holds: Holds = () => undefined, inTurn?: SchedulerOptions['inTurn']) {
   const clock = new ManualClock();
   const limit = new RateLimit(clock, { pinnedPerMinute: perMinute }, (server) =>
@@ -36,7 +36,7 @@ function scheduled(perMinute = 1_000, holds: Holds = () => undefined, inTurn?: S
   const isBlamed = () => false;
   const scheduler = new Scheduler({ clock, panel: 'main', limit, isRejected, holds, isBlamed, inTurn });
   const made: Made[] = [];
-  /** By default a token for a server whose node isn't known. */
+  /** Starts a call; by default, for a token of a server without a known node. */
   const run = (server: string, one: Partial<Call> = {}): Begun => {
     const call: Call = {
       path: 'websocket',
@@ -47,7 +47,7 @@ function scheduled(perMinute = 1_000, holds: Holds = () => undefined, inTurn?: S
       ...one,
     };
     const end = deferred<string>();
-    // It may be rejected before the call starts.
+    // The call may be rejected before it starts.
     end.promise.catch(() => undefined);
     const scope = new AbortController();
     const result = scheduler.run(call, scope.signal, (signal) => {
@@ -62,7 +62,7 @@ function scheduled(perMinute = 1_000, holds: Holds = () => undefined, inTurn?: S
 
 const settled = ({ clock }: ReturnType<typeof scheduled>) => clock.advance(0);
 
-/** Eight calls that take all places until they end. */
+/** A scheduler with eight calls that occupy all places until they end. */
 function busy(...args: Parameters<typeof scheduled>) {
   const world = scheduled(...args);
   const first = Array.from({ length: 8 }, (_, index) => world.run(`busy ${index}`));
@@ -248,7 +248,7 @@ describe('the end', () => {
 });
 
 describe('what is held', () => {
-  /** These hold all calls that need them; a test ends that. */
+  /** A hold of all calls that need these subjects. The test ends it. */
   function holding(...subjects: Subject[]) {
     const held = new Set(subjects);
     const holds: Holds = ({ path, node, tries }) => {
@@ -575,7 +575,7 @@ describe('the rate', () => {
             clock.schedule(tookMs, () => (fails ? end.reject(new Error('no')) : end.resolve('')));
             if (node !== undefined) scheduler.polled(node, clock.now(), !fails);
           }
-          // All are made: nothing waits for something that never comes.
+          // All calls were made, so no call waits forever.
           await clock.advance(60 * WINDOW_MS);
           expect([world.made.length, scheduler.waiting]).toEqual([calls.length, 0]);
           const starts = world.made.map(({ at }) => at);

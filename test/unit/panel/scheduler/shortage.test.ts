@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Shortage } from '../../../../src/panel/scheduler/shortage.ts';
 import { WINDOW_MS } from '../../../../src/panel/scheduler/sliding-window.ts';
 
-/** The shortage of a panel that allows four calls a minute, while these calls wait. */
+/** The shortage of a panel that allows four calls per minute, with these waiting calls. */
 function shortage(backlog: number, connects: number) {
   const waiting = { backlog, connects };
   return { waiting, found: new Shortage(waiting, () => 4) };

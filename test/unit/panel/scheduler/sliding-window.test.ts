@@ -4,7 +4,7 @@ import { SlidingWindow, WINDOW_MS } from '../../../../src/panel/scheduler/slidin
 
 const AT_ONCE = Number.NEGATIVE_INFINITY;
 
-/** Steps between looks at the window, and whether something is added then. */
+/** The time until each reading of the window, and whether something is added at that time. */
 const anySteps = fc.array(fc.tuple(fc.nat(3_000), fc.boolean()), { maxLength: 300, size: 'max' });
 
 describe('a window', () => {

@@ -33,7 +33,10 @@ const since = (agoS: number, one: Partial<Call> = {}): Started => ({
   startedAt: NOW - agoS * SECOND_MS,
 });
 
-/** So many calls that started within the last minute, this long ago. */
+/**
+ * A window with this many calls. They started the given number of seconds ago, within the last
+ * minute.
+ */
 function started(count: number, agoS: number): SlidingWindow {
   const window = new SlidingWindow();
   for (let at = 0; at < count; at += 1) window.add(NOW - agoS * SECOND_MS);
@@ -42,7 +45,7 @@ function started(count: number, agoS: number): SlidingWindow {
 
 const times = <One>(count: number, one: One): readonly One[] => Array.from({ length: count }, () => one);
 
-/** What a 429 paused: `all`, a path, or the tokens of one server. */
+/** The scope that a 429 paused: `all`, a path, or the tokens of a server. */
 interface Paused {
   readonly scope: Path | `tokens of ${string}`;
   readonly until: number;
@@ -58,7 +61,9 @@ function limitWith(perMinute = 48, pauses: readonly Paused[] = []): Traffic['lim
   };
 }
 
-/** A panel that works, of whose nodes a and b have responded and streamed. */
+/**
+ * The traffic of a panel that works. Its nodes a and b have responded, and their servers stream.
+ */
 const QUIET: Traffic = {
   limit: limitWith(),
   holds: () => undefined,
@@ -81,7 +86,7 @@ const traffic = (parts: Partial<Traffic>): Traffic => ({ ...QUIET, ...parts });
 const paused = (scope: Paused['scope']) => traffic({ limit: limitWith(48, [{ scope, until: NOW + 5_000 }]) });
 const held = (subject: Subject, until = NEVER) => traffic({ holds: () => ({ subject, until }) });
 const busy = (running: readonly Started[]) => traffic({ running });
-/** So many trials started half a minute ago. */
+/** Traffic with this many trials, which started half a minute ago. */
 const tried = (trials: number, parts: Partial<Traffic> = {}) =>
   traffic({ trials: started(trials, 30), ...parts });
 const connecting = (...agoS: readonly number[]) =>
@@ -303,7 +308,7 @@ describe('a call starts', () => {
   });
 });
 
-/** What a call needs, which may have an outage. */
+/** The subjects that a call needs, any of which may have an outage. */
 const needs = (one: Call): readonly Subject[] => {
   const node = one.node();
   return [
@@ -391,7 +396,7 @@ describe('the start of any call', () => {
           traffic({ connecting: connects }),
           traffic({ limit: unpaused, lists }),
           traffic({ limit: unpaused, others, isShort }),
-          // What a 429 paused isn't a trial.
+          // Calls that a 429 paused aren't trials.
           traffic({ limit, trials, isBlamed: when.isBlamed }),
         ];
         expect(at).toBe(Math.max(...alone.map((part) => startAt(one, part, NOW).at)));

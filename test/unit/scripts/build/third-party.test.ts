@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Installs a package where a program in the folder finds it. */
+/** Installs a package where programs in the folder find it. */
 async function install(name: string, license: string) {
   const root = join(folder, 'node_modules', name);
   await mkdir(root, { recursive: true });
@@ -22,7 +22,7 @@ async function install(name: string, license: string) {
   await writeFile(join(root, 'index.js'), 'globalThis.x = 1');
 }
 
-/** Builds a program that imports these packages, and returns the files that the plugin adds. */
+/** Builds a program that imports these packages. Returns the files that the plugin adds. */
 async function build(plugin: Plugin, ...names: readonly string[]) {
   const input = join(folder, 'program.js');
   await writeFile(input, names.map((name) => `import '${name}';`).join('\n'));

@@ -15,7 +15,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A cell of a server that streams and runs, with changes. */
+/** A cell of a running server that streams, with changes. */
 function cell(draw: typeof problemCell | typeof networkCell, changes: ServerReadingChanges = {}) {
   const fleet = shownFleet([streamingReading(changes)]);
   const [server] = fleet.servers;

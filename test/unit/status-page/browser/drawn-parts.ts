@@ -1,9 +1,9 @@
-// Parts of the status page, each drawn alone in a simulated window.
+// Single parts of the status page in a simulated window.
 import { Window } from 'happy-dom';
 import { type ComponentChild, render } from 'preact';
 import { vi } from 'vitest';
 
-/** Draws a part of the page; stubs globals, which the test has to reset. */
+/** Draws a part of the page. The test has to reset the stubbed globals. */
 export function drawPart(part: ComponentChild): HTMLElement {
   const window = new Window();
   vi.stubGlobal('document', window.document);

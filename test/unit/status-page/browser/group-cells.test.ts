@@ -9,7 +9,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The texts of the cells for a group of servers in a fleet on several nodes. */
+/** The texts of the cells for a group of servers in a fleet with several nodes. */
 function texts(count: number, changes: (index: number) => ServerReadingChanges = () => ({})) {
   const group = Array.from({ length: count }, (_, index) =>
     serverReading({

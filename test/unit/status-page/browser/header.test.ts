@@ -11,9 +11,9 @@ type Header = Parameters<typeof header>[0];
 
 const onScheme = vi.fn<(scheme: ColorScheme) => void>();
 
-/** The bar of a page in this shard. */
+/** The bar of a page for this shard. */
 function draw(changes: Partial<Header> = {}, shard?: string) {
-  // The document of the page, which the bar reads, exists before it.
+  // The bar reads the page's document, which has to exist before it.
   drawPart(undefined);
   if (shard !== undefined) document.documentElement.dataset['shard'] = shard;
   const part = header({ lost: undefined, isLive: true, scheme: 'auto', onScheme, ...changes });

@@ -1,4 +1,4 @@
-// The status page in a simulated window, with a stream that a test sends.
+// The status page in a simulated window, with a stream that the test sends.
 import { Window } from 'happy-dom';
 import { vi } from 'vitest';
 import type { FleetReading, PanelReading, ServerReading } from '../../../../src/domain/reading.ts';
@@ -22,7 +22,7 @@ const GLOBALS = [
   'innerHeight',
 ] as const;
 
-/** A connection of the page to the exporter's stream. */
+/** A connection to the exporter's stream. */
 class Source extends EventTarget {
   static readonly opened: Source[] = [];
   readonly url: string;
@@ -43,7 +43,7 @@ class Source extends EventTarget {
   }
 }
 
-/** What the exporter has: servers, panels, and answers to requests for a history. */
+/** The exporter's data: servers, panels, and responses to requests for a history. */
 export interface Shown {
   readonly servers: readonly ServerReading[];
   readonly panels?: readonly PanelReading[];
@@ -52,15 +52,15 @@ export interface Shown {
 
 export class PageWindow {
   readonly window: Window;
-  /** The addresses of everything that the page requested, besides its stream. */
+  /** The addresses of all requests of the page, without the stream. */
   readonly requests: string[] = [];
   readonly #clock = new ManualClock(READ_AT);
-  /** An exporter keeps the list of its servers until they are others. */
+  /** An exporter keeps its list of servers as long as they are the same. */
   readonly #servers: ServerReading[] = [];
   #shown: Shown;
   #picture: Picture | undefined;
 
-  /** Opens the page at this query; the stream has sent nothing. */
+  /** Opens the page with this query. The stream hasn't sent anything yet. */
   constructor(shown: Shown, query = '', before?: PageWindow) {
     this.#shown = shown;
     this.window = before?.window ?? new Window({ url: `http://exporter.example/below/${query}` });
@@ -79,7 +79,7 @@ export class PageWindow {
     new Page().start();
   }
 
-  /** Opens the page, and sends everything. */
+  /** Opens the page, and sends all data. */
   static live(shown: Shown, query = ''): PageWindow {
     const page = new PageWindow(shown, query);
     page.full();
@@ -95,7 +95,7 @@ export class PageWindow {
     Source.opened.at(-1)?.send('full', { ...updateOf(undefined, this.#picture), version });
   }
 
-  /** Lets this much time pass, and sends what changed. */
+  /** Advances the time, and sends the changes. */
   async change(shown: Shown, seconds = 1): Promise<void> {
     this.#shown = { ...this.#shown, ...shown };
     await this.#clock.advance(1_000 * seconds);
@@ -154,7 +154,7 @@ export class PageWindow {
     return button;
   }
 
-  /** The name in the row that has the keyboard focus. */
+  /** The server's name in the row with the keyboard focus. */
   get focused(): string | undefined {
     return document.activeElement?.querySelector('.name')?.textContent ?? undefined;
   }
@@ -164,7 +164,7 @@ export class PageWindow {
     await drawn();
   }
 
-  /** Presses a key in the element with the focus; false if the page handled it itself. */
+  /** Presses a key in the focused element. Returns false if the page handled it. */
   async press(key: string): Promise<boolean> {
     const event = new this.window.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true });
     const isLeft = (document.activeElement ?? document.body).dispatchEvent(event as unknown as Event);
@@ -172,7 +172,7 @@ export class PageWindow {
     return isLeft;
   }
 
-  /** Types this into the search. */
+  /** Types a text into the search. */
   async search(text: string): Promise<void> {
     const field = this.one('.search') as HTMLInputElement;
     field.value = text;
@@ -185,7 +185,7 @@ export class PageWindow {
   }
 }
 
-/** Lets the page draw what has changed, and receive what it requested. */
+/** Lets the page draw its changes, and receive the responses to its requests. */
 export async function drawn(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

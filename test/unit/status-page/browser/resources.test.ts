@@ -19,7 +19,7 @@ const USAGE: ServerReadingChanges = {
 };
 const OFF = { state: 'offline', expected_running: 0 } as const;
 
-/** What the meter of a resource shows. */
+/** The content of a resource's meter. */
 function shown(name: string, changes: ServerReadingChanges) {
   const [server] = shownFleet([streamingReading({ ...USAGE, ...changes })]).servers;
   const resource = RESOURCES.find((one) => one.name === name);

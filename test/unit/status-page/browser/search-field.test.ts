@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The field, on a device with a mouse or a touch screen. */
+/** The field on a device with a mouse or with a touch screen. */
 function draw(changes: { text?: string; shown?: number; all?: number } = {}, hasMouse = true) {
   vi.stubGlobal('matchMedia', () => ({ matches: hasMouse }));
   const drawn = drawPart(searchField({ text: '', shown: 5, all: 5, onSearch, ...changes }));
@@ -21,7 +21,7 @@ function draw(changes: { text?: string; shown?: number; all?: number } = {}, has
   return { drawn, field };
 }
 
-/** Presses a key in the field; false if the page handled it itself. */
+/** Presses a key in the field. Returns false if the page handled it. */
 function press(field: HTMLInputElement, key: string): boolean {
   const view = field.ownerDocument.defaultView;
   if (view === null) throw new Error('no window');

@@ -7,7 +7,7 @@ import { serverReading } from '../../../support/readings.ts';
 import { named } from './named-servers.ts';
 
 describe('lines of the table', () => {
-  /** Servers that have this cause on this node, without data. */
+  /** Servers without data on this node, for this cause. */
   const lost = (count: number, cause: 'node_connection' | 'node_timeout' | 'closed_for_good', node: string) =>
     Array.from({ length: count }, (_, at) =>
       serverReading({
@@ -17,7 +17,7 @@ describe('lines of the table', () => {
       }),
     );
   const MANY = GROUPED_FROM;
-  /** The sizes of groups, and the names of servers, with these groups open. */
+  /** The sizes of groups and the names of servers, with open or closed groups. */
   const shown = (readings: readonly ServerReading[], isOpen = false) =>
     groupLines(order(shownFleet(readings), { q: '', show: '', sort: '' }), () => isOpen).map((line) =>
       isGroup(line) ? line.servers.length : line.server,

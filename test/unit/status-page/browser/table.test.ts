@@ -147,7 +147,7 @@ describe('a row', () => {
     expect(page.text('.facts')).toContain('game=<b>');
     const own = page.all('.tile b, .chart b');
     expect(page.all('main img, main b, main script').filter((one) => !own.includes(one))).toEqual([]);
-    // Its direction is its own.
+    // The text direction of a name doesn't affect the rest of its row.
     expect(page.one('tr.server .name').tagName).toBe('BDI');
   });
 });

@@ -50,7 +50,7 @@ interface Known extends ServerReadingChanges {
   readonly isSuspended: boolean;
 }
 
-/** A server of which this is known, in the form in which a record would have it. */
+/** The reading of a server with this data, in the form of a record. */
 function readingChanges({ isSuspended, ...changes }: Known): ServerReadingChanges {
   const isFresh = changes.state !== 'unknown' && !isSuspended;
   return {
@@ -63,7 +63,7 @@ function readingChanges({ isSuspended, ...changes }: Known): ServerReadingChange
   };
 }
 
-/** Any server that an exporter could know. */
+/** A random server that an exporter could have. */
 const anyServer = fc
   .record({
     state: fc.constantFrom('running' as const, 'offline' as const, 'starting' as const, 'unknown' as const),
@@ -110,7 +110,8 @@ it('the page never contradicts itself, whatever is known of its servers', () => 
         row.querySelector('.since') !== null;
       const crashes = listed.filter(isCrash).length;
       const crashed = page.texts('.summary .tile[data-show="data:crashed"] b').map(Number)[0] ?? 0;
-      // Each row with a text in the column "Problem" is in one count, and without any, all is well.
+      // Each row with a text in the column "Problem" is in one count. Without such rows, everything
+      // is fine.
       expect(listed).toHaveLength(counted + crashes);
       expect(crashed).toBeGreaterThanOrEqual(crashes);
       expect(page.all('.well')).toHaveLength(listed.length + unread === 0 ? 1 : 0);

@@ -31,7 +31,7 @@ function countedFleet(): { fleet: FleetReading; read: { count: number } } {
 
 const boardSource = (fleet: FleetReading) => ({ fleet, clock, version: '1.2.3', rateLimited: () => 0 });
 
-// What panels lack is counted at once, because that takes no snapshots.
+// Without panels, because their missing servers are counted at once, without snapshots.
 function* updateOf(fleet: FleetReading): Generator<string, void, void> {
   const source = boardSource({ ...fleet, panels: () => [] });
   yield* updateText('1.2.3', undefined, yield* takePicture(source));

@@ -14,7 +14,7 @@ let servers: readonly ServerReading[];
 let asked: number;
 let board: StatusBoard;
 
-/** A server whose snapshots are counted. */
+/** A server that counts its snapshots. */
 function live(): ServerReading {
   return {
     ...readingOf(BASE),

@@ -5,7 +5,7 @@ import { shownFleet } from '../../../support/page-data.ts';
 import { serverReading, streamingReading } from '../../../support/readings.ts';
 import { stripWith } from '../../../support/strips.ts';
 
-/** A server as a viewer sees it. */
+/** The server's data for a viewer. */
 function seen(reading: ServerReading): LiveServer {
   const [server] = shownFleet([reading]).servers;
   if (server === undefined) throw new Error('the server is missing');

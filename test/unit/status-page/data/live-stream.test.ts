@@ -14,7 +14,7 @@ let cpuCores: number;
 let asked: number;
 let stream: LiveStream;
 
-/** A server whose snapshots are counted. */
+/** A server that counts its snapshots. */
 function live(): ServerReading {
   return {
     ...readingOf(BASE),

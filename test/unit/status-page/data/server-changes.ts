@@ -1,10 +1,10 @@
-// What happens to a server, as changes of one that runs as expected.
+// Events of a server, as changes to the reading of one that runs as expected.
 import type { ShownStop, StopReason } from '../../../../src/domain/stops.ts';
 import type { ServerReadingChanges } from '../../../support/readings.ts';
 
 export const NOW = 1_700_001_000;
 
-/** A server that is running as expected, with half of its limits in use. */
+/** A server that runs as expected, and uses half of its limits. */
 export const HEALTHY: ServerReadingChanges = {
   timestamp_seconds: NOW,
   cpu_limit_cores: 1,
@@ -19,7 +19,7 @@ export const stop = (reason: StopReason, secondsAgo = 60, exit_code?: number): S
   exit_code,
 });
 
-/** The server is off after a stop whose reason is known. */
+/** A server that is off after a stop with a known reason. */
 export const off = (reason: StopReason, secondsAgo?: number, exitCode?: number): ServerReadingChanges => ({
   state: 'offline',
   last_stop: stop(reason, secondsAgo, exitCode),

@@ -14,7 +14,7 @@ import { ShapeError } from '../../../../../src/panel/responses.ts';
 
 const UUID = '1a7ce997-259b-452e-8b4e-cecc464142ca';
 
-/** As `ApiServer` writes it (shared/src/models/server/mod.rs). */
+/** A server in the form of `ApiServer` (shared/src/models/server/mod.rs). */
 const server = (changes: object = {}) => ({
   uuid: UUID,
   uuid_short: '1a7ce997',
@@ -89,7 +89,7 @@ describe('a page of the server list', () => {
   });
 });
 
-/** `ResourceUsage` (api-clients/wings-api/src/lib.rs). */
+/** Usage in the form of `ResourceUsage` (api-clients/wings-api/src/lib.rs). */
 const USAGE = {
   memory_bytes: 1_073_741_824,
   memory_limit_bytes: 4_509_715_660,

@@ -10,7 +10,8 @@ const refusal = (facts: Partial<PanelRefusal>): PanelRefusal => ({
   ...facts,
 });
 
-// What panels were recorded to send is in test/fixtures/panels, and each status in each form in test/faults/rows/rest.ts.
+// Recorded responses of panels are in `test/fixtures/panels`, and each status in each form in
+// `test/faults/rows/rest.ts`.
 describe("another rejection in the panel's own form", () => {
   it.each<[string, Partial<PanelRefusal>, string]>([
     ['an application key, by its prefix', { isApplicationKey: true }, 'application_key'],
@@ -43,7 +44,7 @@ describe("a node's response that the panel forwards means nothing for the key or
     [504, undefined, 'node_unreachable'],
     [500, undefined, 'node_unreachable'],
     [502, undefined, 'node_unreachable'],
-    // Panels that pass on the node's status as their own.
+    // Panels that return the node's status as their own.
     [403, undefined, 'node_token_mismatch'],
     [404, undefined, 'server_not_on_node'],
     [422, undefined, 'node_error'],

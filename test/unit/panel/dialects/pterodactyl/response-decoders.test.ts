@@ -14,7 +14,7 @@ import {
 import { ShapeError } from '../../../../../src/panel/responses.ts';
 import { type SampleValues, sampleOf, valuesOf } from '../../../../support/samples.ts';
 
-/** The sample in a payload, and the number of its unusable fields. */
+/** The sample in a payload, and the number of unusable fields. */
 function decodeStats(payload: unknown): { readonly sample: SampleValues; readonly badFields: number } {
   const numbers = sampleOf({ state: 'stopping', uptimeMs: 7, diskBytes: 7 });
   const badFields = decodeStatsInto(payload, numbers);
@@ -320,7 +320,7 @@ describe('decodeListingPage', () => {
       serverEntry({ identifier: 'ab', uuid: 'abc' }),
     ];
     expect(decodeListingPage(listingPage(entries), 100)).toMatchObject({
-      // One id is enough to identify the server.
+      // One id suffices to identify a server.
       servers: [{ identifier: 'ab', uuid: 'ab' }, { identifier: '1a7ce997' }, { uuid: 'abc' }],
       badEntries: 3,
     });
@@ -365,7 +365,7 @@ describe('decodeListingPage', () => {
 const backupsPage = (data: unknown[], meta: unknown = {}) => ({ object: 'list', data, meta });
 const backupEntry = (attributes: object) => ({ object: 'backup', attributes });
 const COMPLETED = { is_successful: true, completed_at: '2026-11-20T04:00:30+00:00', bytes: 1_024 };
-// As in the panels' sources: a failed backup keeps only its name, and is unlocked.
+// As in the panels' source code, a failed backup keeps only its name, and is unlocked.
 const FAILED = {
   uuid: '904df120-a66f-4375-a1ac-8ad77f8f4d31',
   is_successful: false,

@@ -14,7 +14,7 @@ const pageOf = (title: string) => `<html><head><title>${title}</title></head></h
 
 describe('the response to an upgrade', () => {
   it.each<[refusal: UpgradeRefusal, cause: CauseCode]>([
-    // The daemon's own.
+    // Responses of the daemon itself.
     [
       { status: 400, contentType: DAEMON, body: '{"error":"Too many open websocket connections."}' },
       'too_many_sockets',
@@ -29,7 +29,7 @@ describe('the response to an upgrade', () => {
       },
       'server_not_on_node',
     ],
-    // The daemon gets no upgrade, or http instead of https.
+    // The daemon gets no upgrade, or HTTP without TLS.
     [{ status: 400, contentType: TEXT, body: 'Bad Request\n' }, 'upgrade_headers'],
     [{ status: 400, contentType: HTML, body: pageOf('400 Bad Request') }, 'upgrade_headers'],
     [{ status: 400 }, 'upgrade_headers'],
@@ -41,7 +41,7 @@ describe('the response to an upgrade', () => {
       { status: 400, contentType: HTML, body: pageOf('400 The plain HTTP request was sent to HTTPS port') },
       'node_https_needed',
     ],
-    // Something in front of the daemon.
+    // Responses of a proxy in front of the daemon.
     [{ status: 403, contentType: HTML, body: pageOf('403 Forbidden') }, 'node_access_rule'],
     [
       { status: 403, contentType: HTML, body: pageOf('Just a moment...'), isChallenge: true },

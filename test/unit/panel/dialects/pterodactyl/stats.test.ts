@@ -10,7 +10,10 @@ const frameOf = (payload: string) => JSON.stringify({ event: 'stats', args: [pay
 
 const [BEFORE, AFTER] = ['{"event":', '0}"]}\n'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
 
-/** The sample in a frame between other bytes, or `other` if its form is left to the JSON parser. */
+/**
+ * The sample in a frame in the middle of a buffer. `other` if the reader leaves the frame to the
+ * JSON parser.
+ */
 function read(frame: string | Buffer): SampleValues | 'other' {
   const numbers = sampleOf({ state: 'stopping', cpuCores: 7, diskReadBytes: 7, uptimeMs: 7 });
   const bytes = Buffer.concat([BEFORE, Buffer.from(frame), AFTER]);
@@ -18,7 +21,7 @@ function read(frame: string | Buffer): SampleValues | 'other' {
   return isRead ? valuesOf(numbers) : 'other';
 }
 
-/** What the JSON parser makes of a frame that the reader reads. */
+/** The JSON parser's result for a frame that the reader reads. */
 function parsed(frame: Buffer): {
   readonly event: string;
   readonly sample: SampleValues;
@@ -40,13 +43,16 @@ const PELICAN =
   '{"memory_bytes":0,"memory_limit_bytes":0,"cpu_absolute":0,"network":{"rx_bytes":0,"tx_bytes":0},' +
   '"disk_io":{"read_bytes":5,"write_bytes":6},"uptime":0,"state":"offline","disk_bytes":123456789}';
 
-/** `ResourceUsage` of calagopus/panel (api-clients/wings-api/src/lib.rs), at release-1.1.4. */
+/**
+ * Stats in the form of `ResourceUsage` of calagopus/panel (api-clients/wings-api/src/lib.rs), at
+ * release-1.1.4.
+ */
 const CALAGOPUS =
   '{"memory_bytes":1073741824,"memory_limit_bytes":4509715660,"disk_bytes":9123456789,"state":"running",' +
   '"network":{"rx_bytes":91234567,"rx_packets":1234,"tx_bytes":812345678,"tx_packets":5678},' +
   '"cpu_absolute":153.217,"cpu_limit_absolute":200,"uptime":86400123}';
 
-/** The sample in the forms of Pterodactyl and Calagopus. */
+/** The sample in Pterodactyl's and Calagopus' form. */
 const RUNNING: SampleValues = {
   state: 'running',
   memoryBytes: 1_073_741_824,
@@ -174,7 +180,7 @@ describe('the JSON parser reads the same', () => {
     .array(member, { minLength: 1, maxLength: 10 })
     .map((members) => `{${members.join(',')}}`);
 
-  /** A frame with a few bytes replaced, removed or inserted. */
+  /** A frame with a few replaced, removed or inserted bytes. */
   const damaged = fc
     .tuple(
       fc.oneof(regular, fc.constantFrom(PTERODACTYL, PELICAN, CALAGOPUS)),
