@@ -20,7 +20,10 @@ import { connectRaw, PATIENT, RawClient, SCRAPE, stuckReader } from './raw-clien
 
 const MIB = 1_048_576;
 
-/** A body that exceeds the 4 MiB that the kernel holds for a socket: a reader that has all of it holds nothing. */
+/**
+ * A body of more than the 4 MiB that the kernel holds for a socket, because a reader whose whole
+ * body is in the kernel holds nothing.
+ */
 const LARGE = '#'.repeat(6 * MIB);
 
 /** The fleet of the tests in which sizes don't matter. */

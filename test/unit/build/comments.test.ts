@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 /** As wide as the code. */
 const MAX_COLUMNS = 100;
 
-const FOLDERS = ['src', 'bench', 'scripts'];
+const FOLDERS = ['src', 'bench', 'scripts', 'test'];
 
 const FILES = FOLDERS.flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
