@@ -50,6 +50,13 @@ export interface RouteDependencies {
   readonly heldBytes?: number;
 }
 
+/**
+ * How long a response waits at most for a scrape. Without the wait, a client that requests without
+ * a pause would take much of a scrape's time, even with small responses. A longer wait would make a
+ * health check slow.
+ */
+const LONGEST_WAIT_MS = 50;
+
 /** All routes. None of them changes a server. */
 export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
   const { scrape, ready, fleet, clock, version, shard, board, reload } = dependencies;
@@ -64,9 +71,7 @@ export function createRoutes(dependencies: RouteDependencies): Hono<RouteEnv> {
       strictTransportSecurity: false,
     }),
     async (c, next) => {
-      // Otherwise, a client that requests without a pause would take much of a scrape's time, even
-      // with small responses.
-      if (c.req.path !== '/metrics') await giveWay();
+      if (c.req.path !== '/metrics') await giveWay(LONGEST_WAIT_MS);
       await next();
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
     },

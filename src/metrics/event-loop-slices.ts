@@ -29,8 +29,7 @@ const VIEW_SHARE = 1 / 16;
 const LONGEST_VIEW_SLICE_MS = 10;
 
 /**
- * How long views rest at most while a scrape is rendered: longer than the scrape of a large fleet,
- * and shorter than the timeout of a health check.
+ * How long views rest at most while a scrape is rendered: longer than the scrape of a large fleet.
  */
 const LONGEST_REST_MS = 500;
 
@@ -60,7 +59,8 @@ export class Slices {
     return this.#scrapes > 0;
   }
 
-  begin(kind: WalkKind): Walk {
+  /** Begins a walk. Each rest of a view for scrapes lasts `longestRestMs` at most. */
+  begin(kind: WalkKind, longestRestMs = LONGEST_REST_MS): Walk {
     const by = kind === 'scrape' ? 1 : 0;
     this.#scrapes += by;
     // Many short views must give way just like a long one.
@@ -68,7 +68,7 @@ export class Slices {
     let lastMs = Infinity;
     const rest = async () => {
       const restedAt = this.#now();
-      if (this.#mustRest(kind)) await this.#scrapesEnd();
+      if (this.#mustRest(kind)) await this.#scrapesEnd(longestRestMs);
       // Also at the end of a scrape, whose response is sent first.
       await setImmediate();
       const at = this.#now();
@@ -85,15 +85,15 @@ export class Slices {
     };
   }
 
-  /** Resolves when no scrape is rendered any more, or after the longest rest. */
-  #scrapesEnd(): Promise<void> {
+  /** Resolves when no scrape is rendered any more, or after this time. */
+  #scrapesEnd(longestMs: number): Promise<void> {
     return new Promise((resolve) => {
       const endRest = () => {
         clearTimeout(timer);
         this.#rests.delete(endRest);
         resolve();
       };
-      const timer = setTimeout(endRest, LONGEST_REST_MS);
+      const timer = setTimeout(endRest, longestMs);
       this.#rests.add(endRest);
     });
   }
@@ -125,11 +125,11 @@ export function isScraped(): boolean {
 }
 
 /**
- * Resolves when a response to another request, or its next part, may be made. Returns undefined if
- * no scrape is being rendered.
+ * Resolves when a response to another request, or its next part, may be made: when no scrape is
+ * rendered any more, or after `longestMs`. Returns undefined if no scrape is being rendered.
  */
-export function giveWay(): Promise<void> | undefined {
-  const walk = EVENT_LOOP.begin('view');
+export function giveWay(longestMs = LONGEST_REST_MS): Promise<void> | undefined {
+  const walk = EVENT_LOOP.begin('view', longestMs);
   const rest = walk.pause();
   walk.end();
   return rest;

@@ -1,44 +1,67 @@
-import { describe, expect, it, vi } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
-import { repeatedly } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 
 describe('while a scrape is rendered', () => {
+  let text: ReturnType<typeof deferred<string>>;
+  let exporter: ReturnType<typeof exporterRoutes>;
+  let scrape: Promise<Response>;
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    text = deferred<string>();
+    exporter = exporterRoutes({
+      fleet: fleetReading([streamingReading()]),
+      clock: new ManualClock(),
+      scrape: (encoding) => renderBody([text.promise], encoding, 'scrape'),
+    });
+    scrape = Promise.resolve(exporter.routes.request('/metrics', {}, {}));
+    await turns();
+  });
+
+  afterEach(async () => {
+    text.resolve('# the scrape\n');
+    expect(await (await scrape).text()).toBe('# the scrape\n');
+    exporter.board.stop();
+    vi.useRealTimers();
+  });
+
+  /** Requests a path five times at once. */
+  function requestOften(path: string) {
+    const answered = vi.fn<() => void>();
+    const all = Array.from({ length: 5 }, async () => {
+      await exporter.routes.request(path, {}, {});
+      answered();
+    });
+    return { answered, all: Promise.all(all) };
+  }
+
   it.each(['/', '/-/healthy', '/api/v1/history?server=main/1a7ce997', '/nowhere'])(
     '%s is answered after it, however often it is requested',
     async (path) => {
-      const text = deferred<string>();
-      const { routes, board } = exporterRoutes({
-        fleet: fleetReading([streamingReading()]),
-        clock: new ManualClock(),
-        scrape: (encoding) => renderBody([text.promise], encoding, 'scrape'),
-      });
-      const scrape = routes.request('/metrics', {}, {});
-      const answered = vi.fn<() => void>();
-      const loops = Array.from({ length: 5 }, async () => {
-        await routes.request(path, {}, {});
-        answered();
-      });
-      // Timers fire in the order of their due times, and the longest rest is due later.
-      await passed(50);
+      const { answered, all } = requestOften(path);
+      vi.advanceTimersByTime(49);
+      await turns();
       expect(answered).not.toHaveBeenCalled();
       text.resolve('# the scrape\n');
-      expect(await (await scrape).text()).toBe('# the scrape\n');
-      await Promise.all(loops);
-      board.stop();
+      await all;
     },
   );
+
+  it.each(['/-/healthy', '/-/ready', '/nowhere'])('%s waits 50 ms at most', async (path) => {
+    const { answered, all } = requestOften(path);
+    await turns();
+    vi.advanceTimersByTime(50);
+    await all;
+    expect(answered).toHaveBeenCalledTimes(5);
+  });
 });
 
-/** Resolves after this many real milliseconds. */
-function passed(afterMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const end = repeatedly(() => {
-      end();
-      resolve();
-    }, afterMs);
-  });
+/** Resolves after a few turns of the event loop. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
 }
