@@ -44,7 +44,7 @@ describe('while a scrape is rendered', () => {
     '%s is answered after it, however often it is requested',
     async (path) => {
       const { answered, all } = requestOften(path);
-      vi.advanceTimersByTime(49);
+      vi.advanceTimersByTime(19);
       await turns();
       expect(answered).not.toHaveBeenCalled();
       text.resolve('# the scrape\n');
@@ -52,10 +52,10 @@ describe('while a scrape is rendered', () => {
     },
   );
 
-  it.each(['/-/healthy', '/-/ready', '/nowhere'])('%s waits 50 ms at most', async (path) => {
+  it.each(['/-/healthy', '/-/ready', '/nowhere'])('%s waits 20 ms at most', async (path) => {
     const { answered, all } = requestOften(path);
     await turns();
-    vi.advanceTimersByTime(50);
+    vi.advanceTimersByTime(20);
     await all;
     expect(answered).toHaveBeenCalledTimes(5);
   });
