@@ -1,4 +1,4 @@
-// Decides why a server stopped, from its daemon's notices; pure.
+// Decides why a server stopped, from its daemon's notices, and counts the stop; pure.
 
 import { NEVER } from '../domain/clock.ts';
 import type { StopReason } from '../domain/stops.ts';
