@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -63,5 +62,9 @@ describe('while a scrape is rendered', () => {
 
 /** Resolves after a few turns of the event loop. */
 async function turns(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
