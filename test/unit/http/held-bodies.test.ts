@@ -4,6 +4,7 @@ import { HeldBodies, type RouteEnv } from '../../../src/http/held-bodies.ts';
 import type { WalkKind } from '../../../src/metrics/event-loop-slices.ts';
 import { renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
+import { nextTurn } from '../../support/next-turn.ts';
 
 test.each([
   ['gzip', true],
@@ -60,10 +61,6 @@ describe('the rest of a body in flight when a scrape begins', () => {
     expect(written).toBe('abc');
   });
 });
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('held bodies', () => {
   let held: HeldBodies;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { renderBody } from '../../../src/metrics/rendered-body.ts';
 import { deferred } from '../../support/deferred.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { nextTurn } from '../../support/next-turn.ts';
 import { fleetReading, streamingReading } from '../../support/readings.ts';
 import { exporterRoutes } from '../../support/routes.ts';
 
@@ -63,8 +64,4 @@ describe('while a scrape is rendered', () => {
 /** Resolves after a few turns of the event loop. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isScraped, Slices, type Walk, type WalkKind } from '../../../src/metrics/event-loop-slices.ts';
 import { encodeChunks, renderBody } from '../../../src/metrics/rendered-body.ts';
+import { nextTurn } from '../../support/next-turn.ts';
 
 /** A walk with this many steps. `taken` is the number of completed steps. */
 class Steps {
@@ -168,10 +169,6 @@ test('a scrape that fails holds up no view', async () => {
   await expect(renderBody(failing(), 'gzip', 'scrape')).rejects.toThrow('a bug');
   expect(isScraped()).toBe(false);
 });
-
-function nextTurn(): Promise<undefined> {
-  return new Promise((resolve) => setImmediate(() => resolve(undefined)));
-}
 
 async function twoTurns(): Promise<void> {
   await nextTurn();
